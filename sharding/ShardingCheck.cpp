@@ -1,6 +1,7 @@
 //===- ShardingCheck.cpp - checks of a sharding against mesh and shape ----===//
 #include "sharding/Sharding.h"
 #include "sharding/ShardingText.h"
+#include "status/Counted.h"
 
 namespace pcc::dist {
 
@@ -114,9 +115,8 @@ static Error checkKinds(const Sharding &sharding) {
 std::optional<std::string> findError(const Sharding &sharding, const Mesh &mesh,
                                      const Shape &shape) {
   if (sharding.rank() != shape.size())
-    return "sharding has " + std::to_string(sharding.rank()) +
-           (sharding.rank() == 1 ? " dim" : " dims") + ", the tensor has " +
-           std::to_string(shape.size());
+    return "sharding has " + counted(sharding.rank(), "dim") +
+           ", the tensor has " + std::to_string(shape.size());
   for (size_t i = 0; i < shape.size(); ++i)
     if (Error error = checkFactors(sharding.dims[i], shape[i],
                                    "dim " + std::to_string(i)))

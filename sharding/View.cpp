@@ -1,6 +1,7 @@
 //===- View.cpp - windowed reads of a dim: halos, slices, pads ------------===//
 #include "sharding/View.h"
 #include "sharding/Runs.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <cassert>
@@ -100,11 +101,11 @@ std::optional<std::string> findError(const View &view, int64_t dimSize) {
   int64_t size, end = 0;
   if (view.blocks < 1 || view.length < 1 ||
       __builtin_mul_overflow(view.blocks, view.length, &size))
-    return "a view of " + std::to_string(view.blocks) + " blocks of " +
+    return "a view of " + counted(view.blocks, "block") + " of " +
            std::to_string(view.length);
   if (view.limit < 0 || view.limit > dimSize)
-    return "a view of " + std::to_string(view.limit) +
-           " elements, the dim has " + std::to_string(dimSize);
+    return "a view of " + counted(view.limit, "element") + ", the dim has " +
+           std::to_string(dimSize);
   for (const ViewPiece &piece : view.pieces) {
     if (piece.lo < end || piece.hi <= piece.lo || piece.hi > view.length ||
         piece.step == 0 || !isBounded(view, piece))

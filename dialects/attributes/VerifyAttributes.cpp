@@ -4,6 +4,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "status/Counted.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -38,8 +39,8 @@ std::optional<std::string> pcc::countError(int64_t wanted, StringRef perWhat,
                                            int64_t actual) {
   if (wanted == actual)
     return std::nullopt;
-  return ("needs " + Twine(wanted) + (wanted == 1 ? " entry" : " entries") +
-          ", one per " + perWhat + ", got " + Twine(actual))
+  return ("needs " + counted(wanted, "entry") + ", one per " + perWhat +
+          ", got " + Twine(actual))
       .str();
 }
 
@@ -87,8 +88,8 @@ static std::optional<std::string> checkDim(const AttributeSite &site,
   if (!type)
     return std::string("must be on a tensor, because it names a dim");
   if (dim >= type.getRank())
-    return "needs the index of one of " + std::to_string(type.getRank()) +
-           " dims, got " + std::to_string(dim);
+    return "needs the index of a dim of a tensor with " +
+           counted(type.getRank(), "dim") + ", got " + std::to_string(dim);
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "sharding/ShardingText.h"
+#include "status/Counted.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -242,10 +243,10 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   auto sharding =
       parseSharding(text, mesh ? &axes : nullptr, hasSizes ? &shape : nullptr);
   if (sharding && hasSizes && sharding->rank() != shape.size())
-    sharding = Status::error(CannotMeet, "sharding " + text + " has " +
-                                             std::to_string(sharding->rank()) +
-                                             " dims, but sizes of " +
-                                             std::to_string(shape.size()));
+    sharding = Status::error(
+        CannotMeet, "sharding " + text + " has " +
+                        pcc::counted(sharding->rank(), "dim") +
+                        ", but sizes of " + std::to_string(shape.size()));
   if (!sharding) {
     parser.emitError(location, sharding.status().message());
     return {};
@@ -324,8 +325,9 @@ static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
                                 ShardingAttr sharding) {
   if (sharding.getSharding().rank() != shape.size())
     return op->emitOpError()
-           << what << " has a sharding of " << sharding.getSharding().rank()
-           << " dims for a shape of " << shape.size();
+           << what << " has a sharding of "
+           << pcc::counted(sharding.getSharding().rank(), "dim")
+           << " for a shape of " << shape.size();
   Shape local = localShape(sharding.getSharding(), shapeOf(shape));
   if (cast<RankedTensorType>(actual).getShape() != ArrayRef<int64_t>(local))
     return op->emitOpError() << what << " is " << actual

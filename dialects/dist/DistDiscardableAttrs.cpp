@@ -3,6 +3,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "sharding/ShardingText.h"
+#include "status/Counted.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -45,8 +46,8 @@ static Error checkRank(StringRef what, Type type, size_t actual) {
     return std::string("needs a tensor");
   if (tensor.getRank() == static_cast<int64_t>(actual))
     return std::nullopt;
-  return ("needs a " + what + " of " + Twine(tensor.getRank()) +
-          " dims, as the tensor has, got " + Twine(actual))
+  return ("needs a " + what + " of " + pcc::counted(tensor.getRank(), "dim") +
+          ", as the tensor has, got " + Twine(actual))
       .str();
 }
 
@@ -93,8 +94,8 @@ static Error checkThrough(const AttributeSite &site, Attribute attribute) {
     return error;
   for (int64_t operand : operands)
     if (operand < -1 || operand >= int64_t(site.op->getNumOperands()))
-      return ("needs -1 or the index of one of " +
-              Twine(site.op->getNumOperands()) + " operands, got " +
+      return ("needs -1 or the index of an operand (" +
+              pcc::counted(site.op->getNumOperands(), "operand") + "), got " +
               Twine(operand))
           .str();
   return std::nullopt;
@@ -215,8 +216,8 @@ private:
                      ArrayRef<int64_t> shape) {
     if (sharding.getSharding().rank() != shape.size())
       return op->emitOpError("has a sharding of ")
-             << sharding.getSharding().rank() << " dims for a shape of "
-             << shape.size();
+             << pcc::counted(sharding.getSharding().rank(), "dim")
+             << " for a shape of " << shape.size();
     Error error = findError(sharding.getSharding(), mesh, shapeOf(shape));
     return error ? op->emitOpError("has ")
                        << toBriefString(sharding.getSharding(), mesh)

@@ -6,6 +6,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "status/Counted.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -32,8 +33,9 @@ static std::optional<std::string> checkStage(const AttributeSite &site,
                        : IntegerAttr();
   if (!stages || stage < stages.getValue().getSExtValue())
     return std::nullopt;
-  return ("needs one of " + Twine(stages.getValue().getSExtValue()) +
-          " stages, counted from 0, got " + Twine(stage))
+  return ("needs a stage of " +
+          counted(stages.getValue().getSExtValue(), "stage") +
+          ", counted from 0, got " + Twine(stage))
       .str();
 }
 

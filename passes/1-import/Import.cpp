@@ -21,6 +21,7 @@
 #include "passes/1-import/onnx/model/ModelStorage.h"
 #include "passes/1-import/onnx/schema/CheckSchema.h"
 #include "runtime/base/QuantityText.h"
+#include "status/Counted.h"
 #include "status/PrintableText.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Path.h"
@@ -185,8 +186,9 @@ Status ModelImport::checkNode(const onnx::Node &node) {
       return Status::error(CannotRead,
                            where + "lacks operand " + std::to_string(i));
   if (given > form->maxOperands)
-    return Status::error(CannotRead, where + "has " + std::to_string(given) +
-                                         " operands, which is more than " +
+    return Status::error(CannotRead, where + "has " +
+                                         counted(given, "operand") +
+                                         ", which is more than " +
                                          std::to_string(form->maxOperands));
   return onnx::checkForm(node);
 }

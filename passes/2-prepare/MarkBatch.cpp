@@ -5,6 +5,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
+#include "status/Counted.h"
 #include "llvm/Support/DebugLog.h"
 #include <map>
 
@@ -232,14 +233,13 @@ private:
       return success();
     if (batch.dims.empty())
       return module.emitError("the model has no batch to split into ")
-             << count << " microbatches";
+             << counted(count, "microbatch");
     int64_t size = batch.size(batch.dims.begin()->first);
     if (count > 0 && size % count == 0)
       return success();
     InFlightDiagnostic error = module.emitError()
-                               << count
-                               << " microbatches do not divide the batch of "
-                               << size;
+                               << counted(count, "microbatch")
+                               << " do not divide the batch of " << size;
     SmallVector<int64_t> nearest = nearestDivisors(size, count);
     if (!nearest.empty())
       error.attachNote() << listOf(nearest)

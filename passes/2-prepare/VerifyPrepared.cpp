@@ -6,6 +6,7 @@
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
+#include "status/Counted.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "verify-prepared"
@@ -58,8 +59,9 @@ static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
   if (!count || count.getInt() == 1 || (batch && *batch % count.getInt() == 0))
     return success();
   return function.emitError("has a batch of ")
-         << batch.value_or(0) << " samples, which does not divide into "
-         << count.getInt() << " microbatches";
+         << counted(batch.value_or(0), "sample")
+         << ", which does not divide into "
+         << counted(count.getInt(), "microbatch");
 }
 
 namespace {

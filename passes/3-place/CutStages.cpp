@@ -9,6 +9,7 @@
 #include "passes/3-place/Passes.h"
 #include "passes/3-place/RefusedCut.h"
 #include "runtime/base/QuantityText.h"
+#include "status/Counted.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -70,8 +71,8 @@ public:
     plan::StageCut cut = cutEvenly(request);
     if (!cut.error.empty())
       return emitError(UnknownLoc::get(function.getContext()))
-             << "cannot cut the model into " << numStages
-             << " stages: " << cut.error;
+             << "cannot cut the model into " << counted(numStages, "stage")
+             << ": " << cut.error;
     for (auto [op, stage] :
          llvm::zip_equal(chain.links(), cut.stageOfItems(chain.links().size())))
       setStage(op, stage);
@@ -98,8 +99,9 @@ private:
     const auto count = static_cast<int>(busy.size());
     if (count > 0 && count < numStages)
       emitRemark(UnknownLoc::get(function.getContext()))
-          << numStages - count << " of " << numStages
-          << " stages compute nothing: the model has too few ops to cut; "
+          << numStages - count << " of " << counted(numStages, "stage")
+          << (numStages - count == 1 ? " computes" : " compute")
+          << " nothing: the model has too few ops to cut; "
              "`pcc explain` shows the stages";
   }
 
@@ -235,8 +237,8 @@ private:
       if (isEmpty || *begins[stage] == 0)
         return emitError(isEmpty ? UnknownLoc::get(function.getContext())
                                  : chain.links().front()->getLoc())
-               << "cannot cut the model into " << numStages
-               << " stages as annotated: no node with work is on stage "
+               << "cannot cut the model into " << counted(numStages, "stage")
+               << " as annotated: no node with work is on stage "
                << (isEmpty ? stage : stage - 1);
       request.pinned.push_back(*begins[stage]);
     }

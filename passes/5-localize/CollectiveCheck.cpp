@@ -4,6 +4,7 @@
 #include "dialects/dist/BriefText.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/plan/reshard/SingleStep.h"
+#include "status/Counted.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -35,8 +36,8 @@ static LogicalResult checkBytes(dist::CollectiveOp op,
                         : bytes >= 0 && bytes <= step.receivedBytes;
   return fits ? success()
               : op.emitOpError("says 'received ")
-                    << bytes << "', but a rank receives " << step.receivedBytes
-                    << " bytes";
+                    << bytes << "', but a rank receives "
+                    << counted(step.receivedBytes, "byte");
 }
 
 /// Checks that the operand of `op` has the sharding `from`, if it has one.

@@ -4,6 +4,7 @@
 #include "dialects/dist/BriefText.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/5-localize/PartialCheck.h"
+#include "status/Counted.h"
 
 #include <map>
 
@@ -26,8 +27,8 @@ static LogicalResult checkSizes(Operation *op, Value value) {
     if (!dim.factors.empty() && dist::localDim(dim, whole) != size)
       return op->emitOpError("has a result ")
              << type << ", but a shard of " << dist::briefText(sharding, op)
-             << " has " << dist::localDim(dim, whole) << " elements along dim "
-             << i;
+             << " has " << counted(dist::localDim(dim, whole), "element")
+             << " along dim " << i;
   }
   return success();
 }

@@ -6,6 +6,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/LocalBuilder.h"
 #include "sharding/ShardingText.h"
+#include "status/Counted.h"
 
 #include <map>
 #include <optional>
@@ -115,7 +116,7 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   const auto isKnown = [](Value value) { return typeOf(value).has_value(); };
   if (numPartial > 1 && !rule.partialTogether)
     return op->emitOpError("reads ")
-               << numPartial << " operands that are partial "
+               << counted(numPartial, "operand") << " that are partial "
                << textOf(*flow, op) << "; it is linear in one only",
            failure();
   // A sum must not add a complete value to partial values: the later reduction
@@ -275,7 +276,7 @@ static LogicalResult checkMean(graph::ReduceOp op) {
       op.getDivisor() ? static_cast<int64_t>(*op.getDivisor()) : here;
   if (divisor != all)
     return op.emitOpError("divides by ")
-           << divisor << ", but there are " << all << " elements on all ranks";
+           << divisor << ", but all ranks have " << counted(all, "element");
   return success();
 }
 

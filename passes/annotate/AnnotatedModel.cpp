@@ -13,6 +13,7 @@
 #include "passes/annotate/FileStream.h"
 #include "runtime/base/Unfinished.h"
 #include "sharding/ShardingText.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <cstring>
@@ -242,8 +243,8 @@ Status pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
   PCC_RETURN_IF_ERROR(
       findPrefix(*model, root.str(), path, all.annotation.locationPrefix));
   if (all.numUnsaid() > 0)
-    listener.onNote(std::to_string(all.numUnsaid()) +
-                    " values carry no annotation: annotations cannot express "
+    listener.onNote("no annotation for " + counted(all.numUnsaid(), "value") +
+                    ": annotations cannot express "
                     "partial sums that are read directly, or weights whose "
                     "sharding differs between stages");
   return writeFile(*model, all.annotation, path);

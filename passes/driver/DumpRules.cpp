@@ -6,6 +6,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "status/Counted.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -37,7 +38,7 @@ static LogicalResult checkPipelineAxis(ModuleOp module) {
                               "pipeline positions and must be the first axis");
   if (index == 0 && mesh.axes[0].size * virtualStages != stages)
     return module.emitOpError("has a mesh with the axis 'pp' of size ")
-           << mesh.axes[0].size << ", but " << stages << " stages, "
+           << mesh.axes[0].size << ", but " << counted(stages, "stage") << ", "
            << virtualStages << " per pipeline position";
   return success();
 }
@@ -58,8 +59,8 @@ static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   if (module->hasAttr(pipe::microbatchesName) && microbatches > 1 &&
       module->hasAttr(dist::meshName) && mesh.indexOf(dist::timeAxis) != 0)
     return module.emitOpError("has ")
-           << microbatches << " microbatches, but no axis '" << dist::timeAxis
-           << "' in its mesh";
+           << counted(microbatches, "microbatch") << ", but no axis '"
+           << dist::timeAxis << "' in its mesh";
   return success();
 }
 
@@ -72,13 +73,15 @@ static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
     ranks = multiply(ranks, axis.size);
   if (ranks < 1 || ranks > mostRanks)
     return module.emitOpError("needs ")
-           << ranks << " ranks; from 1 to " << mostRanks << " are possible";
+           << counted(ranks, "rank") << "; from 1 to " << mostRanks
+           << " are possible";
   if (multiply(stages, pipe::countOf(module, pipe::microbatchesName)) >
       mostForwards)
     return module.emitOpError("has ")
-           << stages << " stages and "
-           << pipe::countOf(module, pipe::microbatchesName)
-           << " microbatches, which need too large a table";
+           << counted(stages, "stage") << " and "
+           << counted(pipe::countOf(module, pipe::microbatchesName),
+                      "microbatch")
+           << ", which need too large a table";
   return success();
 }
 

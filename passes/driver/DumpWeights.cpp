@@ -7,6 +7,7 @@
 #include "runtime/base/MissingFile.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/WeightFile.h"
+#include "status/Counted.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
@@ -167,8 +168,8 @@ LogicalResult pcc::checkWeightRanges(ModuleOp module) {
                length = static_cast<uint64_t>(weight.getLength());
     if (offset > size->second || length > size->second - offset)
       return parameter.emitOpError("has a weight of ")
-             << length << " bytes at byte " << offset << " of '" << path
-             << "', which has " << size->second << " bytes";
+             << counted(length, "byte") << " at byte " << offset << " of '"
+             << path << "', which has " << counted(size->second, "byte");
   }
   return success();
 }

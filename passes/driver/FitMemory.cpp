@@ -9,6 +9,7 @@
 #include "passes/4-shard/policy/StoredWeights.h"
 #include "passes/driver/MemoryTrials.h"
 #include "passes/plan/search/DividedWeights.h"
+#include "status/Counted.h"
 
 #include <set>
 
@@ -243,9 +244,9 @@ private:
   /// The note states the number of these weights.
   void divide(const Names &chosen, const Listener &listener) {
     setDivided(module, chosen);
-    listener.onNote(std::to_string(chosen.size()) + " of " +
-                    std::to_string(names.size()) +
-                    " weights are stored in parts and gathered where they are "
+    listener.onNote("stores " + std::to_string(chosen.size()) + " of " +
+                    counted(names.size(), "weight") +
+                    " in parts and gathers them where they are "
                     "used, to stay below --memory-limit");
   }
 

@@ -5,6 +5,7 @@
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/TextTable.h"
 #include "runtime/base/TextTree.h"
+#include "status/Counted.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -149,7 +150,7 @@ static void addCommunication(const Explanation &explanation, size_t top,
                   secondsText(total.seconds) + " a step";
     if (hidden > 0)
       branch.text += " (" + std::to_string(hidden) + " of " +
-                     std::to_string(numbers.size()) + " entries not shown)";
+                     counted(numbers.size(), "entry") + " not shown)";
     if (axes == "pp" && explanation.otherCut)
       branch.branches.push_back(
           {adviceText(*explanation.otherCut, *explanation.price)});

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/QuantityText.h"
 #include "sharding/ShardingText.h"
+#include "status/Counted.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -548,7 +549,9 @@ private:
     if (idle > 0)
       lints.push_back(
           {Lint::IdleStage,
-           llvm::formatv("{0} of {1} stages compute nothing", idle, numStages)
+           llvm::formatv("{0} of {1} {2} nothing", idle,
+                         counted(numStages, "stage"),
+                         idle == 1 ? "computes" : "compute")
                .str(),
            "",
            pipe::countOf(module, pipe::virtualStagesName) == 1

@@ -15,6 +15,7 @@
 #include "passes/options/OptionText.h"
 #include "passes/options/OptionValueAttrs.h"
 #include "passes/options/TrainingOptionAttrs.h"
+#include "status/Counted.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -298,12 +299,12 @@ static Status checkCutStages(ModuleOp module, const CompileOptions &given) {
   auto cut = module->getAttrOfType<IntegerAttr>(pipe::virtualStagesName);
   if (!cut || cut.getInt() == needed)
     return Status::success();
-  return Status::error(
-      WrongUsage,
-      "--schedule " + given.schedule + " needs " + std::to_string(needed) +
-          " stages per pipeline rank, but phase 3-place has cut " +
-          std::to_string(cut.getInt()),
-      {remedyText(Phase::Place)});
+  return Status::error(WrongUsage,
+                       "--schedule " + given.schedule + " needs " +
+                           counted(needed, "stage") +
+                           " per pipeline rank, but phase 3-place has cut " +
+                           std::to_string(cut.getInt()),
+                       {remedyText(Phase::Place)});
 }
 
 /// Stores the options in `changed` in the dump `module`. Their values differ

@@ -7,6 +7,7 @@
 #include "passes/options/TrainingOptionAttrs.h"
 #include "passes/plan/cluster/Cluster.h"
 #include "runtime/base/QuantityText.h"
+#include "status/Counted.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -181,8 +182,8 @@ Status pcc::checkAllOptions(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkTraining(options));
   constexpr uint64_t mostRanks = 65536;
   if (uint64_t world = worldOf(options); world > mostRanks)
-    return Status::error(WrongUsage, "a world of " + std::to_string(world) +
-                                         " ranks is more than " +
+    return Status::error(WrongUsage, "a world of " + counted(world, "rank") +
+                                         " is more than " +
                                          std::to_string(mostRanks));
   PCC_RETURN_IF_ERROR(checkMesh(options));
   PCC_RETURN_IF_ERROR(checkRepeated("--batch-dim", options.batchDims, {}));

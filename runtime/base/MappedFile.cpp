@@ -3,6 +3,7 @@
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Exhaustion.h"
 #include "runtime/base/MissingFile.h"
+#include "status/Counted.h"
 
 #include <cerrno>
 #include <cstring>
@@ -108,8 +109,8 @@ Status MappedFile::map(const std::string &name, int descriptor,
 Status MappedFile::slice(uint64_t offset, uint64_t length, ExitCode code,
                          std::span<const std::byte> &part) const {
   if (offset > size || length > size - offset)
-    return Status::error(code, "'" + path + "' has " + std::to_string(size) +
-                                   " bytes, needs " + std::to_string(length) +
+    return Status::error(code, "'" + path + "' has " + counted(size, "byte") +
+                                   ", needs " + std::to_string(length) +
                                    " at byte " + std::to_string(offset));
   part = bytes().subspan(offset, length);
   return Status::success();
@@ -120,7 +121,7 @@ Status MappedFile::checkUnchanged(ExitCode code) const {
   if (struct stat info = {}; !path.empty() && stat(path.c_str(), &info) == 0 &&
                              info.st_dev == device && info.st_ino == inode) {
     if (size_t(info.st_size) != size)
-      how = "it had " + std::to_string(size) + " bytes and has " +
+      how = "it had " + counted(size, "byte") + " and has " +
             std::to_string(info.st_size);
     else if (modificationTime(info) != modified)
       how = "it was written to";
@@ -152,8 +153,8 @@ Status readTextFile(const std::string &path, size_t mostBytes,
   PCC_RETURN_IF_ERROR(MappedFile::open(path, file, unusable));
   if (file.bytes().size() > mostBytes)
     return cannotRead(path,
-                      "it has " + std::to_string(file.bytes().size()) +
-                          " bytes, more than " + std::to_string(mostBytes),
+                      "it has " + counted(file.bytes().size(), "byte") +
+                          ", more than " + std::to_string(mostBytes),
                       unusable);
   text = file.text();
   return file.checkUnchanged(unusable);

@@ -1,6 +1,7 @@
 //===- QuantityText.cpp - bytes, seconds and counts as text ---------------===//
 
 #include "runtime/base/QuantityText.h"
+#include "status/Counted.h"
 
 #include <array>
 #include <cmath>
@@ -67,12 +68,11 @@ std::string shareText(double share) {
 }
 
 std::string countText(int64_t count, const std::string &noun) {
-  const char *plural = noun.ends_with("ch") || noun.ends_with("x") ? "es" : "s";
   std::string digits = std::to_string(count);
   if (count >= 10000)
     for (size_t at = digits.size(); at > 3;)
       digits.insert(at -= 3, ",");
-  return digits + " " + noun + (count == 1 ? "" : plural);
+  return digits + " " + (count == 1 ? noun : pluralOf(noun));
 }
 
 } // namespace pcc::runtime

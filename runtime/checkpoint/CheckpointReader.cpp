@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/CheckpointReader.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
+#include "status/Counted.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -45,9 +46,8 @@ Status CheckpointReader::checkFile(const SavedFile &file) const {
                                   : std::string("cannot be read: ") +
                                         std::strerror(errno));
   if (uint64_t(info.st_size) != file.size)
-    return damaged(file.name, "has " + std::to_string(info.st_size) +
-                                  " bytes instead of " +
-                                  std::to_string(file.size));
+    return damaged(file.name, "has " + counted(info.st_size, "byte") +
+                                  " instead of " + std::to_string(file.size));
   return Status::success();
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/checkpoint/PublishCheckpoint.h"
 #include "runtime/checkpoint/RankFile.h"
 #include "runtime/comm/Agree.h"
+#include "status/Counted.h"
 
 #include <atomic>
 #include <cerrno>
@@ -181,10 +182,10 @@ private:
     for (const OwnedPiece &piece : pieces) {
       snapshot.emplace_back(new (std::nothrow) std::byte[piece.bytes]);
       if (!snapshot.back())
-        return Status::error(
-            NoDevice, "out of memory: no " + std::to_string(piece.bytes) +
-                          " bytes to save '" + piece.tensor->name +
-                          "' in the background");
+        return Status::error(NoDevice, "out of memory: no " +
+                                           counted(piece.bytes, "byte") +
+                                           " to save '" + piece.tensor->name +
+                                           "' in the background");
       pack(piece, snapshot.back().get());
     }
     return Status::success();

@@ -1,6 +1,7 @@
 //===- Manifest.cpp - the manifest of a sharded checkpoint ----------------===//
 
 #include "runtime/checkpoint/Manifest.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <map>
@@ -98,8 +99,8 @@ static std::string findPieceFault(const SavedTensor &tensor,
   const uint64_t bytes = uint64_t(elements) * sizeOf(tensor.type);
   if (piece.bytes == bytes)
     return {};
-  return "has a piece of " + std::to_string(piece.bytes) +
-         " bytes, its runs have " + std::to_string(bytes);
+  return "has a piece of " + counted(piece.bytes, "byte") + ", its runs have " +
+         std::to_string(bytes);
 }
 
 std::string findFault(const SavedTensor &tensor) {

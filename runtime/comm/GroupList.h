@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_COMM_GROUPLIST_H
 #define PCC_RUNTIME_COMM_GROUPLIST_H
 
+#include "status/Counted.h"
 #include "status/Status.h"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ inline Status checkMembers(const std::vector<int> &members, int worldSize) {
   for (int member : members)
     list += (list.empty() ? "" : ",") + std::to_string(member);
   return Status::error(DamagedBundle, "not a group of a world of " +
-                                          std::to_string(worldSize) +
-                                          " ranks: {" + list + "}");
+                                          counted(worldSize, "rank") + ": {" +
+                                          list + "}");
 }
 
 /// Returns the index of `rank` in `members`, or -1 if `rank` is no member.

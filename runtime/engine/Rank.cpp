@@ -19,6 +19,7 @@
 #include "runtime/engine/weight/Parameters.h"
 #include "runtime/program/StepMemory.h"
 #include "runtime/timeline/TimelineFiles.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -159,8 +160,8 @@ private:
     mesh = meshOf(program);
     if (world.size() != numRanks(mesh))
       return Status::error(WrongWorld, "the bundle was compiled for " +
-                                           std::to_string(numRanks(mesh)) +
-                                           " ranks, but the run has " +
+                                           counted(numRanks(mesh), "rank") +
+                                           ", but the run has " +
                                            std::to_string(world.size()));
     at = coordinatesOf(mesh, world.rank());
     if (at[0] != program.position)

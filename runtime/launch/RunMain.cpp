@@ -14,6 +14,7 @@
 #include "runtime/launch/report/RankWatch.h"
 #include "runtime/launch/spawn/LocalLauncher.h"
 #include "runtime/program/Seal.h"
+#include "status/Counted.h"
 
 #include <cerrno>
 #include <csignal>
@@ -45,8 +46,9 @@ static Status findRank(const Environment &environment,
   PCC_RETURN_IF_ERROR(findIdentity(environment, identity));
   if (!identity && worldSize > 1)
     return Status::error(WrongWorld,
-                         "the bundle is made for " + std::to_string(worldSize) +
-                             " ranks, but no launcher has started this process",
+                         "the bundle is made for " +
+                             counted(worldSize, "rank") +
+                             ", but no launcher has started this process",
                          {"use: pcc run " + bundle + ", or: mpirun -n " +
                           std::to_string(worldSize) + " " + bundle + "/run"});
   rank = identity ? identity->rank : 0;

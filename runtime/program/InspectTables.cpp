@@ -4,6 +4,7 @@
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/TextTable.h"
 #include "runtime/program/InspectText.h"
+#include "status/Counted.h"
 
 #include <nlohmann/json.hpp>
 
@@ -118,7 +119,7 @@ std::string actionsText(const std::vector<ProgramGroup> &groups) {
   std::string text = "\nactions of a step";
   if (positions > groups.size())
     text += ", at " + std::to_string(groups.size()) + " of " +
-            std::to_string(positions) + " positions";
+            counted(positions, "position");
   text += "\n";
   for (ProgramGroup group : groups) {
     std::string actions = joinedActions(*group.programs.front(), " ");

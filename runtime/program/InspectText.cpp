@@ -3,6 +3,7 @@
 #include "runtime/program/InspectText.h"
 #include "runtime/base/QuantityText.h"
 #include "runtime/program/InspectTables.h"
+#include "status/Counted.h"
 
 #include <nlohmann/json.hpp>
 
@@ -58,7 +59,7 @@ static std::string memoryText(const Json &rank) {
           bytesOf(rank, "gradient_bytes");
   text += ", lower bound " + bytesOf(rank, "arena_lower_bound_bytes") +
           "), receives " + bytesOf(rank, "received_bytes") + " per step, " +
-          rank.at("instructions").dump() + " instructions\n";
+          counted(rank.at("instructions").get<int64_t>(), "instruction") + "\n";
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/program/Program.h"
 #include "runtime/program/VerifyProgram.h"
+#include "status/Counted.h"
 
 #define XXH_INLINE_ALL
 #include <cassert>
@@ -92,7 +93,7 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment != 0)
     return damaged("its bytes are not aligned");
   if (bytes.size() < sizeof(Header))
-    return damaged("it has " + std::to_string(bytes.size()) + " bytes");
+    return damaged("it has " + counted(bytes.size(), "byte"));
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
@@ -100,8 +101,8 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
   const size_t rest = bytes.size() - sizeof(Header);
   if (header.tableBytes > rest ||
       std::min(padded(header.tableBytes), rest) + header.constantBytes != rest)
-    return damaged("its parts do not fill its " + std::to_string(bytes.size()) +
-                   " bytes");
+    return damaged("its parts do not fill its " +
+                   counted(bytes.size(), "byte"));
   if (XXH3_64bits(bytes.data() + kHashedFrom, bytes.size() - kHashedFrom) !=
       header.hash)
     return damaged("its checksum differs");

@@ -2,6 +2,7 @@
 
 #include "runtime/program/ShardPicture.h"
 #include "runtime/base/TextTable.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <optional>
@@ -32,7 +33,7 @@ std::string rankListText(const std::vector<int64_t> &ranks) {
     text += " " + std::to_string(first) +
             (last > first ? "-" + std::to_string(last) : "");
   }
-  return isLong ? text + " (" + std::to_string(ranks.size()) + " ranks)" : text;
+  return isLong ? text + " (" + counted(ranks.size(), "rank") + ")" : text;
 }
 
 std::string titleOf(const HeldTensor &tensor) {

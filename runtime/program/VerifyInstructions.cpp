@@ -3,6 +3,7 @@
 #include "runtime/program/VerifyInstructions.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/TensorTable.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <array>
@@ -215,8 +216,7 @@ public:
         !fits(*c, matmul.c_strides, sizes, matmul.m, matmul.n))
       return "reaches outside its matrices";
     if (matmul.bias >= 0 && !holds(matmul.bias, c->type, matmul.n))
-      return "has a bias that does not have " + std::to_string(matmul.n) +
-             " elements";
+      return "has a bias that does not have " + counted(matmul.n, "element");
     if (matmul.residual >= 0 &&
         (find(matmul.residual)->type != c->type ||
          !fits(*find(matmul.residual), matmul.residual_strides, sizes, matmul.m,

@@ -4,6 +4,7 @@
 #include "runtime/program/Program.h"
 #include "runtime/program/VerifyInstructions.h"
 #include "runtime/program/WeightFile.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <deque>
@@ -77,7 +78,7 @@ private:
     if (program.target != "cpu" && program.target != "cuda")
       return "it is for '" + program.target + "'";
     if (program.axes.empty() || program.axes.size() > 32)
-      return "it has " + std::to_string(program.axes.size()) + " axes";
+      return "it has " + counted(program.axes.size(), "axis");
     int64_t ranks = 1;
     for (const auto &axis : program.axes) {
       if (axis->size < 1 || axis->size > kMaxRanks / ranks)
@@ -308,8 +309,7 @@ private:
                          __int128(buffer.slots - 1) * buffer.slot_stride;
     const auto size = int64_t(sizeOf(typeOf(buffer.type)));
     if (buffer.offset < 0 || end > available)
-      return "ends outside its memory of " + std::to_string(available) +
-             " bytes";
+      return "ends outside its memory of " + counted(available, "byte");
     if (buffer.offset % size != 0 || buffer.slot_stride % size != 0)
       return "is not aligned";
     return {};

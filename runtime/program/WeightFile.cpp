@@ -2,6 +2,7 @@
 
 #include "runtime/program/WeightFile.h"
 #include "runtime/base/MappedFile.h"
+#include "status/Counted.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -63,7 +64,7 @@ Status checkWeightFile(const std::string &path,
   const auto bytes = mapped.bytes();
   if (bytes.size() != file.size)
     return stale(path, "has changed from " + std::to_string(file.size) +
-                           " to " + std::to_string(bytes.size()) + " bytes");
+                           " to " + counted(bytes.size(), "byte"));
   if (!file.in_bundle && mapped.modifiedNanoseconds() != file.modified_ns)
     return stale(path, "has been modified");
   for (const program::PageHash &page : file.pages)

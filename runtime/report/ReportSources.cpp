@@ -5,6 +5,7 @@
 #include "runtime/base/MissingFile.h"
 #include "runtime/report/BundleSummary.h"
 #include "runtime/report/ExplanationSummary.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -117,9 +118,8 @@ static Status readText(const std::string &path, std::string &text) {
   if (const uintmax_t size = fs::file_size(path, error);
       error || size > mostBytes)
     return refuse(path, error ? error.message()
-                              : "it has " + std::to_string(size) +
-                                    " bytes, more than " +
-                                    std::to_string(mostBytes));
+                              : "it has " + counted(size, "byte") +
+                                    ", more than " + std::to_string(mostBytes));
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   content << file.rdbuf();

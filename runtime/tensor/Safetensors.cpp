@@ -1,6 +1,7 @@
 //===- Safetensors.cpp - reading and writing safetensors files ------------===//
 
 #include "runtime/tensor/Safetensors.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <array>
@@ -144,7 +145,7 @@ static std::string findHole(const std::vector<SafetensorsEntry> &entries,
   }
   return end == size ? ""
                      : "its tensors end at " + std::to_string(end) + " of " +
-                           std::to_string(size) + " bytes";
+                           counted(size, "byte");
 }
 
 Status SafetensorsFile::open(const std::string &path, SafetensorsFile &file) {
@@ -158,11 +159,10 @@ Status SafetensorsFile::open(const std::string &path, SafetensorsFile &file) {
   const std::span<const std::byte> bytes = opened.file.bytes();
   uint64_t length = 0;
   if (bytes.size() < sizeof length)
-    return malformed("it has " + std::to_string(bytes.size()) + " bytes");
+    return malformed("it has " + counted(bytes.size(), "byte"));
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > kLongestHeader || length > bytes.size() - sizeof length)
-    return malformed("its header would have " + std::to_string(length) +
-                     " bytes");
+    return malformed("its header would have " + counted(length, "byte"));
   opened.dataOffset = sizeof length + length;
   const std::string_view header(
       reinterpret_cast<const char *>(bytes.data()) + sizeof length, length);

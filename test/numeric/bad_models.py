@@ -286,7 +286,7 @@ ANNOTATIONS = {
     "device_twice": (dict(device=[1, 1]), ["'w'", "device 1 twice"]),
     "device_group_without_devices": (dict(device=[0, -1]), ["'w'", "device -1"]),
     "device_group_that_is_not_used": (dict(groups={-1: [0, 1]}), ["'w'", "group -1"]),
-    "groups_of_different_sizes": (dict(devices=3, device=[0, -1], groups={-1: [1, 2]}), ["'w'", "1 devices", "2"]),
+    "groups_of_different_sizes": (dict(devices=3, device=[0, -1], groups={-1: [1, 2]}), ["'w'", "1 device", "2"]),
     "some_devices_only": (dict(devices=4), ["'w'", "0, 1", "4"]),
     "devices_without_axes": (dict(devices=4, device=[-1, -2], groups={-1: [0, 3], -2: [1, 2]}), ["'w'", "0, 1, 1, 0"]),
     "blocks_of_another_size": (dict(dims=[(1, [(3, 1), (4, 2)])]), ["'w'", "3 x 4", "10"]),

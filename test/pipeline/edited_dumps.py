@@ -20,8 +20,8 @@ import pcc
 #            the first line that contains this      is changed by                        and refused with
 MALFORMED = {
     "1-import": (r'= graph\..*graph\.name = "', (r'graph\.name = "[^"]*"', "graph.name = 7 : i64"), "needs a string, got 7"),
-    "2-prepare": (r"func\.func @main", (r"graph\.batch_dim = 0", "graph.batch_dim = 9"), "needs the index of one of 2 dims, got 9"),
-    "3-place": (r"= graph\..*pipe\.stage = 1", (r"pipe\.stage = 1", "pipe.stage = 2"), "needs one of 2 stages, counted from 0, got 2"),
+    "2-prepare": (r"func\.func @main", (r"graph\.batch_dim = 0", "graph.batch_dim = 9"), "needs the index of a dim of a tensor with 2 dims, got 9"),
+    "3-place": (r"= graph\..*pipe\.stage = 1", (r"pipe\.stage = 1", "pipe.stage = 2"), "needs a stage of 2 stages, counted from 0, got 2"),
     "4-shard": (r"= graph\..*dist\.shardings = \[", (r"dist\.shardings = \[[^]]*\]", "dist.shardings = []"),
                 "needs 1 entry, one per result of the op, got 0"),
     "5-localize": (r"= dist\.collective", (r" to #\w+", ' to #dist.sharding<"[-, 32@tq:2]">'), "axis 'tq', which the mesh does not have"),

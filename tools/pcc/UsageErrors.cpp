@@ -3,6 +3,7 @@
 #include "tools/pcc/UsageErrors.h"
 #include "runtime/base/QuantityText.h"
 #include "runtime/engine/options/StrictParse.h"
+#include "status/Counted.h"
 #include "status/Suggestions.h"
 
 #include <CLI/CLI.hpp>
@@ -149,8 +150,7 @@ static std::string valueCountText(const CLI::App &app,
   const int most = option->get_items_expected_max();
   const size_t got = option->count();
   if (most == 1 && got > 1)
-    return name + ": takes one value, but is given " + std::to_string(got) +
-           " times";
+    return name + ": takes one value, but is given " + counted(got, "time");
   return name + ": takes " +
          (most == 1 ? "one value" : runtime::countText(most, "value")) +
          ", got " + (got == 0 ? "none" : std::to_string(got));

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
+#include "status/Counted.h"
 #include "status/Suggestions.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -59,8 +60,8 @@ static LogicalResult checkWeight(ParameterOp op, WeightAttr weight) {
       weight.getOffset() > INT64_MAX - weight.getLength() ||
       (!weight.isAbsent() && weight.getLength() != storedBytes(stored)))
     return op.emitOpError("has a weight of type ")
-           << stored << " with " << weight.getLength() << " bytes at byte "
-           << weight.getOffset();
+           << stored << " with " << pcc::counted(weight.getLength(), "byte")
+           << " at byte " << weight.getOffset();
   if (weight.getFile().getValue().contains('\0'))
     return op.emitOpError("has a weight in a file whose name has a zero byte");
   WeightAttr sofar =

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/reference/EvaluatorTable.h"
 #include "dialects/graph/reference/Gemm.h"
+#include "status/Counted.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -42,8 +43,8 @@ static LogicalResult groupedMatmul(Evaluation &e) {
   int64_t first = 0;
   for (auto [expert, count] : llvm::enumerate(counts.ints)) {
     if (count < 0 || count > rows.shape[0] - first)
-      return e.fail("has " + Twine(count) + " rows of expert " + Twine(expert) +
-                    " from row " + Twine(first) + " of " +
+      return e.fail("has " + pcc::counted(count, "row") + " of expert " +
+                    Twine(expert) + " from row " + Twine(first) + " of " +
                     Twine(rows.shape[0]) + " on");
     const double *matrix = matrices.data<double>() + expert * k * n;
     gemm(count, n, k, MatrixView<double>{rows.data<double>() + first * k, k, 1},

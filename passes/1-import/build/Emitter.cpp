@@ -5,6 +5,7 @@
 #include "mlir/IR/Verifier.h"
 #include "passes/1-import/build/DenseElements.h"
 #include "passes/1-import/build/SinkBroadcasts.h"
+#include "status/Counted.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -14,7 +15,7 @@ namespace pcc::onnx_import {
 
 std::string describeShapeError(ArrayRef<int64_t> shape) {
   if (shape.size() > static_cast<size_t>(maxRank))
-    return std::to_string(shape.size()) + " dims";
+    return counted(shape.size(), "dim");
   int64_t count = 1;
   for (int64_t size : shape) {
     if (size < 0)

@@ -3,6 +3,7 @@
 #include "passes/1-import/build/NodeImport.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -181,8 +182,8 @@ int64_t NodeImport::dim(StringRef name, int64_t otherwise, int64_t rank) {
 int64_t NodeImport::normalizeDim(int64_t dim, int64_t rank) {
   if (dim >= -rank && dim < rank)
     return dim < 0 ? dim + rank : dim;
-  invalid("axis " + Twine(dim) + " is not one of the " + Twine(rank) +
-          " dims of the tensor");
+  invalid("axis " + Twine(dim) + " is no dim of the tensor, which has " +
+          counted(rank, "dim"));
   return 0;
 }
 

@@ -1,6 +1,7 @@
 //===- WindowSpec.cpp - sliding windows of convolutions and pools ---------===//
 
 #include "passes/1-import/build/WindowSpec.h"
+#include "status/Counted.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -20,8 +21,8 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
   SmallVector<int64_t> list =
       node.integerList(name).value_or(SmallVector<int64_t>(count, otherwise));
   if (list.size() != count)
-    node.invalid("attribute '" + name + "' has " + Twine(list.size()) +
-                 " entries, not " + Twine(count));
+    node.invalid("attribute '" + name + "' has " +
+                 counted(list.size(), "entry") + ", not " + Twine(count));
   for (int64_t &entry : list)
     if (entry < least || entry > INT32_MAX) {
       node.invalid("attribute '" + name + "' has an entry " + Twine(entry));
@@ -38,8 +39,7 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
 static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     if (size > INT32_MAX)
-      node.invalid("slides a window over a dim of " + Twine(size) +
-                   " elements");
+      node.invalid("slides a window over a dim of " + counted(size, "element"));
 }
 
 /// Computes the pads for auto_pad SAME_UPPER (if `upper`) or SAME_LOWER, so

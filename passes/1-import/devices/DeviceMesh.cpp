@@ -1,6 +1,7 @@
 //===- DeviceMesh.cpp - ONNX device lists as axes of a mesh ---------------===//
 
 #include "passes/1-import/devices/DeviceMesh.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <functional>
@@ -71,11 +72,11 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
   if (isWholeStage)
     return layout;
   return Status::error(
-      CannotMeet,
-      "lies on devices " + listOf(devices) + ", which are not all " +
-          std::to_string(devicesPerStage) +
-          " devices of a stage; groups of devices tell which ones hold the "
-          "same shard");
+      CannotMeet, "lies on devices " + listOf(devices) +
+                      ", which are not all " +
+                      counted(devicesPerStage, "device") +
+                      " of a stage; groups of devices tell which ones hold the "
+                      "same shard");
 }
 
 /// Returns one list for each factor of a tensor's split dims. A dim is a
@@ -209,12 +210,12 @@ axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
         candidates.push_back(dist::fullAxis(mesh, axis.name));
     if (count > 1 && candidates.size() != 1)
       return Status::error(
-          CannotMeet, "lists no devices, and " +
-                          (candidates.empty()
-                               ? std::string("no axis")
-                               : std::to_string(candidates.size()) + " axes") +
-                          " of the mesh " + textOf(mesh) + " could hold its " +
-                          std::to_string(count) + " shards");
+          CannotMeet,
+          "lists no devices, and " +
+              (candidates.empty() ? std::string("no axis")
+                                  : counted(candidates.size(), "axis")) +
+              " of the mesh " + textOf(mesh) + " could hold its " +
+              std::to_string(count) + " shards");
     axes.push_back(std::move(candidates));
   }
   return axes;

@@ -3,6 +3,7 @@
 #include "passes/1-import/devices/DevicePlan.h"
 #include "passes/1-import/build/Locations.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <charconv>
@@ -142,9 +143,9 @@ Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t devices = configuration->numDevices;
   if (devices % numPositions != 0)
     return refuse("device configuration " + onnx::quoted(configuration->name) +
-                  " has " + std::to_string(devices) + " devices, which " +
-                  std::to_string(numPositions) +
-                  " positions of a pipeline do not divide");
+                  " has " + counted(devices, "device") + ", which " +
+                  counted(numPositions, "position") +
+                  " of a pipeline do not divide");
   devicesPerStage = devices / numPositions;
   for (const auto &[node, own] : nodes)
     if (own->pipelineStage)
@@ -263,7 +264,7 @@ Status DevicePlan::findMesh(const ImportOptions &options) {
   if (!configuration || axes.size() == devicesPerStage)
     return Status::success();
   return refuse("device configuration " + onnx::quoted(configuration->name) +
-                " has " + std::to_string(devicesPerStage) + " devices" +
+                " has " + counted(devicesPerStage, "device") +
                 (numPositions > 1 ? " per stage" : "") + ", but the mesh " +
                 textOf(axes) + " has " + std::to_string(axes.size()));
 }

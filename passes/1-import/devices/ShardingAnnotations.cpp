@@ -3,6 +3,7 @@
 #include "passes/1-import/devices/ShardingAnnotations.h"
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "sharding/ShardingText.h"
+#include "status/Counted.h"
 #include "status/PrintableText.h"
 
 #include <algorithm>
@@ -116,7 +117,7 @@ Status ShardingAnnotations::convert(const NodeAnnotation &word,
     const std::string axis = "splits axis " + std::to_string(dim.axis);
     if (dim.axis < -rank || dim.axis >= rank)
       return refuse(axis + ", but the tensor of shape " + shapeText(shape) +
-                    " has " + std::to_string(rank) + " axes");
+                    " has " + counted(rank, "axis"));
     const int64_t index = dim.axis < 0 ? dim.axis + rank : dim.axis;
     dist::DimSharding &target = sharding.dims[index];
     if (!target.factors.empty())

@@ -4,6 +4,7 @@
 
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/model/ModelStorage.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -263,12 +264,12 @@ StatusOr<DataReference> ExternalData::resolve(const Model &model,
   if (*length != *needed)
     return refuse("length " + std::to_string(*length) + " in " + name +
                   " does not fit the tensor, which has " +
-                  std::to_string(*needed) + " bytes");
+                  counted(*needed, "byte"));
   DataReference reference = file.reference;
   if (reference.present &&
       (*offset > reference.fileSize || *length > reference.fileSize - *offset))
-    return refuse(name + " has " + std::to_string(reference.fileSize) +
-                  " bytes, needs " + std::to_string(*length) + " at offset " +
+    return refuse(name + " has " + counted(reference.fileSize, "byte") +
+                  ", needs " + std::to_string(*length) + " at offset " +
                   std::to_string(*offset));
   reference.offset = *offset;
   reference.length = *length;

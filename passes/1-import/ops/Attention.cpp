@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -23,7 +24,7 @@ static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
     return x;
   if (shapeOf(x).size() != 3 || heads < 1 || shapeOf(x)[2] % heads)
     return n.invalid("splits a tensor of rank " + Twine(shapeOf(x).size()) +
-                     " into " + Twine(heads) + " heads");
+                     " into " + counted(heads, "head"));
   ArrayRef<int64_t> shape = shapeOf(x);
   Value apart = n.reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
   return n.transpose(apart, {0, 2, 1, 3});
@@ -301,8 +302,8 @@ static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
   if (size == 0 || size == whole)
     return n.make<RotaryOp>(x, cos, sin, interleaved);
   if (size > whole)
-    return n.invalid("rotates " + Twine(size) + " of " + Twine(whole) +
-                     " elements");
+    return n.invalid("rotates " + Twine(size) + " of " +
+                     counted(whole, "element"));
   Value turned =
       n.make<RotaryOp>(n.sliceDim(x, 3, 0, size), cos, sin, interleaved);
   return n.concat({turned, n.sliceDim(x, 3, size, whole - size)}, 3);

@@ -1,6 +1,7 @@
 //===- Contractions.cpp - import of matrix products and einsum ------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -96,8 +97,8 @@ public:
   /// after an error.
   Value run() {
     if (terms.size() != inputs.size())
-      return n.invalid("has " + Twine(inputs.size()) +
-                       " operands, but its "
+      return n.invalid("has " + counted(inputs.size(), "operand") +
+                       ", but its "
                        "equation names " +
                        Twine(terms.size()));
     if (!hasResult)

@@ -2,6 +2,7 @@
 
 #include "passes/1-import/build/OpTable.h"
 #include "passes/1-import/build/WindowSpec.h"
+#include "status/Counted.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -54,7 +55,7 @@ static Value conv(NodeImport &n) {
                                  shapeOf(filter).drop_front(2));
   if (!divides(group, shapeOf(filter)[0]))
     return n.invalid("has " + Twine(shapeOf(filter)[0]) + " filters in " +
-                     Twine(group) + " groups");
+                     counted(group, "group"));
   return addBias(n, n.make<ConvOp>(input, filter, window.strides, window.pads,
                                    window.dilations,
                                    static_cast<uint64_t>(group)));
@@ -116,14 +117,14 @@ static Value convTranspose(NodeImport &n) {
   if (extra.size() != spatial.size() ||
       (output && output->size() != spatial.size()))
     return n.invalid("output_padding or output_shape does not have " +
-                     Twine(spatial.size()) + " entries");
+                     counted(spatial.size(), "entry"));
   if (isOutOfRange(extra) || (output && isOutOfRange(*output)))
     return n.invalid("output_padding or output_shape is negative or too large");
   if (output)
     padForOutput(n, window, spatial, *output, extra);
   if (!divides(group, shapeOf(input)[1]))
     return n.invalid("has " + Twine(shapeOf(input)[1]) + " channels in " +
-                     Twine(group) + " groups");
+                     counted(group, "group"));
   return addBias(n, n.make<ConvTransposeOp>(
                         input, filter, window.strides, window.pads,
                         window.dilations, extra, static_cast<uint64_t>(group)));

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -83,8 +84,8 @@ private:
     inner = shapeOf(second)[2];
     k = n.integer("k", 1);
     if (k < 1 || k > experts)
-      return n.invalid("chooses " + Twine(k) + " of " + Twine(experts) +
-                       " experts"),
+      return n.invalid("chooses " + Twine(k) + " of " +
+                       counted(experts, "expert")),
              false;
     x = n.reshape(x, {tokens, size});
     input = n.reshape(x, {1, tokens, size});

@@ -1,6 +1,7 @@
 //===- Layout.cpp - import of reshapes, transposes, concats and repeats ---===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -20,8 +21,9 @@ static Value transpose(NodeImport &n) {
   if (!std::is_permutation(perm.begin(), perm.end(), reversed.begin(),
                            reversed.end()))
     return n.invalid("attribute 'perm' is " + sizesText(perm) +
-                     ", which is no order of the " + Twine(reversed.size()) +
-                     " dims of a tensor of shape " + sizesText(shapeOf(x)));
+                     ", which is no order of the " +
+                     counted(reversed.size(), "dim") +
+                     " of a tensor of shape " + sizesText(shapeOf(x)));
   return n.transpose(x, perm);
 }
 
@@ -109,7 +111,7 @@ static Value unsqueeze(NodeImport &n) {
     return {};
   int64_t rank = shapeOf(x).size() + named->size();
   if (rank > maxRank)
-    return n.invalid("makes a tensor with " + Twine(rank) + " dims");
+    return n.invalid("makes a tensor with " + counted(rank, "dim"));
   SmallVector<int64_t> dims = n.normalizeDims(*named, rank), shape;
   if (n.failed())
     return {};

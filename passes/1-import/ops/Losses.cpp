@@ -1,6 +1,7 @@
 //===- Losses.cpp - import of classification losses -----------------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -134,9 +135,10 @@ static Value reduced(NodeImport &n, Value loss, Value weight) {
 static Value scoresOf(NodeImport &n) {
   Value scores = n.operand(0);
   size_t rank = shapeOf(scores).size();
-  return n.failed() || rank >= 2 ? scores
-                                 : n.invalid("has scores of " + Twine(rank) +
-                                             " dims, not 2 or more");
+  return n.failed() || rank >= 2
+             ? scores
+             : n.invalid("has scores of " + counted(rank, "dim") +
+                         ", not 2 or more");
 }
 
 /// Returns output 0 of the loss node: minus the log-probability of each label's

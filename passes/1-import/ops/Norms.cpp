@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -182,7 +183,7 @@ static Value batchNormalizationOfBatch(NodeImport &n) {
   const int64_t rank = shapeOf(x).size();
   const double momentum = n.real("momentum", 0.9f);
   if (n.failed() || rank < 2)
-    return n.invalid("normalises a tensor of " + Twine(rank) + " dims");
+    return n.invalid("normalises a tensor of " + counted(rank, "dim"));
   SmallVector<int64_t> dims = dimsFrom(2, rank);
   dims.insert(dims.begin(), 0);
   Moments moments(n, x, dims, epsilonOf(n, 1e-5f));
@@ -252,7 +253,7 @@ static Value groupNormalization(NodeImport &n) {
     return {};
   SmallVector<int64_t> shape(shapeOf(x));
   if (groups < 1 || shape.size() < 2 || shape[1] % groups)
-    return n.invalid("makes " + Twine(groups) + " groups of channels");
+    return n.invalid("makes " + counted(groups, "group") + " of channels");
   SmallVector<int64_t> grouped{shape[0], groups, shape[1] / groups};
   llvm::append_range(grouped, ArrayRef(shape).drop_front(2));
   Moments moments(n, n.reshape(x, grouped), dimsFrom(2, grouped.size()),

@@ -1,6 +1,7 @@
 //===- Reductions.cpp - import of reductions, running sums and top-k ------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -155,7 +156,7 @@ static Value cumSum(NodeImport &n) {
   if (n.failed())
     return {};
   if (axis.size() != 1)
-    return n.invalid("names " + Twine(axis.size()) + " axes");
+    return n.invalid("names " + counted(axis.size(), "axis"));
   int64_t dim = n.normalizeDim(axis[0], shapeOf(x).size());
   return n.make<CumSumOp>(x, static_cast<uint64_t>(dim),
                           n.integer("exclusive", 0) != 0,

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/reference/Arithmetic.h"
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -112,8 +113,8 @@ static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
   else if (sizes.size() == axes.size())
     applySizes(n, to, sizes, axes);
   else
-    n.invalid("needs a scale or a size for each of " + Twine(axes.size()) +
-              " dims");
+    n.invalid("needs a scale or a size for each of " +
+              counted(axes.size(), "dim"));
   return to;
 }
 

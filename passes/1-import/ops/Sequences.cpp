@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -78,7 +79,7 @@ static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   if (given && given.getType().getRank() != 0)
     return sizes;
   if (sizes[0] < 1 || whole / sizes[0] > longestSequence) {
-    n.invalid("makes parts of " + Twine(sizes[0]) + " elements");
+    n.invalid("makes parts of " + counted(sizes[0], "element"));
     return {};
   }
   SmallVector<int64_t> parts;
@@ -103,14 +104,14 @@ static Value splitToSequence(NodeImport &n) {
   int64_t start = 0;
   for (int64_t size : parts) {
     if (n.failed() || size < 0)
-      return n.invalid("makes parts of " + Twine(size) + " elements");
+      return n.invalid("makes parts of " + counted(size, "element"));
     Value part = n.sliceDim(x, dim, start, size);
     elements.push_back(keep ? part : n.reshape(part, dropped));
     start += size;
   }
   if (!n.failed() && start != shapeOf(x)[dim])
-    return n.invalid("splits " + Twine(shapeOf(x)[dim]) +
-                     " elements into parts of " + Twine(start));
+    return n.invalid("splits " + counted(shapeOf(x)[dim], "element") +
+                     " into parts of " + Twine(start));
   n.setSequence(0, elements);
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include "passes/1-import/build/OpTable.h"
 #include "runtime/base/QuantityText.h"
+#include "status/Counted.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -80,9 +81,9 @@ static SmallVector<int64_t> evenParts(NodeImport &n, int64_t whole) {
     n.invalid("has " + runtime::countText(parts, "output") +
               ", but num_outputs is " + Twine(asked));
   else if (n.opset() < 18 && parts > 0 && whole % parts != 0)
-    n.fail(n.mismatchExitCode, "splits " + Twine(whole) + " elements into " +
-                                   Twine(parts) +
-                                   " parts, which cannot be equal");
+    n.fail(n.mismatchExitCode, "splits " + counted(whole, "element") +
+                                   " into " + counted(parts, "part") +
+                                   ", which cannot be equal");
   const int64_t each = parts > 0 ? llvm::divideCeil(whole, parts) : 0;
   SmallVector<int64_t> sizes;
   for (int64_t i = 0, left = whole; i < parts; ++i, left -= each)
@@ -114,7 +115,7 @@ static Value split(NodeImport &n) {
   });
   if (!fits || sum != whole)
     return n.fail(n.mismatchExitCode,
-                  "splits " + Twine(whole) + " elements into parts of " +
+                  "splits " + counted(whole, "element") + " into parts of " +
                       sizesText(*sizes) + ", which do not add up");
   for (auto [i, size] : llvm::enumerate(*sizes)) {
     if (n.isOutputUsed(i))
@@ -171,11 +172,11 @@ static Value pad(NodeImport &n) {
     const int64_t taken =
         std::max<int64_t>(0, -low[dim]) + std::max<int64_t>(0, -high[dim]);
     if (taken > shapeOf(x)[dim])
-      return n.fail(n.mismatchExitCode, "has pads of " + Twine(low[dim]) +
-                                            " and " + Twine(high[dim]) +
-                                            ", which take more than the " +
-                                            Twine(shapeOf(x)[dim]) +
-                                            " elements of dim " + Twine(dim));
+      return n.fail(n.mismatchExitCode,
+                    "has pads of " + Twine(low[dim]) + " and " +
+                        Twine(high[dim]) + ", which take more than the " +
+                        counted(shapeOf(x)[dim], "element") + " of dim " +
+                        Twine(dim));
   }
   Value fill;
   if (*mode == PadMode::Constant)

@@ -14,6 +14,7 @@
 #include "dialects/graph/gradients/Differentiate.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/1-import/build/OpTable.h"
+#include "status/Counted.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -124,8 +125,8 @@ static Value update(NodeImport &n) {
   SmallVector<Value> values = n.operands(2);
   const size_t count = values.size() / perTensor;
   if (values.empty() || values.size() % perTensor != 0)
-    return n.invalid("has " + Twine(values.size()) +
-                     " tensors, gradients and states, which are not " +
+    return n.invalid("has " + counted(values.size(), "tensor") +
+                     ", gradients and states, which are not " +
                      Twine(perTensor) + " of each tensor");
   for (size_t i = 0; i < count && !n.failed(); ++i) {
     Update one{n, n.operand(0), n.operand(1), values[i], values[count + i], {}};
@@ -184,8 +185,8 @@ static Value gradient(NodeImport &n) {
   const size_t numWanted = names.size();
   llvm::append_range(names, n.textList("zs"));
   if (names.size() != n.numOperands())
-    return n.invalid("has " + Twine(n.numOperands()) + " operands for " +
-                     Twine(names.size()) + " names in xs and zs");
+    return n.invalid("has " + counted(n.numOperands(), "operand") + " for " +
+                     counted(names.size(), "name") + " in xs and zs");
   for (auto [name, input] : llvm::zip_equal(names, n.node.inputs))
     if (input != name)
       return n.unsupported("gives '" + std::string(input) +

@@ -6,6 +6,7 @@
 #include "dialects/graph/TensorBuilder.h"
 #include "passes/4-shard/graph/AxisRole.h"
 #include "passes/4-shard/graph/ShardedGraph.h"
+#include "status/Counted.h"
 #include "llvm/ADT/bit.h"
 
 #include <functional>
@@ -357,8 +358,9 @@ private:
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();
     return op->emitError("with --reproducible ")
-           << divisions << " ranks cannot divide the " << batch / microbatches
-           << " samples of a microbatch: the number of ranks must be a power "
+           << counted(divisions, "rank") << " cannot divide the "
+           << counted(batch / microbatches, "sample")
+           << " of a microbatch: the number of ranks must be a power "
               "of two that divides the number of samples";
   }
 

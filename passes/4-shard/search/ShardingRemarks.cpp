@@ -6,6 +6,7 @@
 #include "passes/4-shard/policy/ContractionWeights.h"
 #include "passes/4-shard/policy/Presets.h"
 #include "runtime/base/QuantityText.h"
+#include "status/Counted.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -199,8 +200,8 @@ void pcc::shard::remarkOnHeads(const ShardedGraph &graph,
     if (heads == 1 || heads % axis.size == 0)
       continue;
     emitRemark(UnknownLoc::get(graph.function.getContext()))
-        << axis.name << "=" << axis.size << " does not divide the " << heads
-        << " heads of attention; " << dividing(heads, axis);
+        << axis.name << "=" << axis.size << " does not divide the "
+        << counted(heads, "head") << " of attention; " << dividing(heads, axis);
     return;
   }
 }
@@ -259,8 +260,9 @@ void pcc::shard::remarkOnExperts(const ShardedGraph &graph,
          llvm::zip_equal(graph.tags[i], graph.ops[i].rule->factors))
       if (get && tag == FactorTag::Expert && factor.size < parts) {
         emitRemark(UnknownLoc::get(graph.function.getContext()))
-            << "the " << factor.size << " experts of '" << get.getParameter()
-            << "' are fewer than the " << parts << " parts of --ep";
+            << "'" << get.getParameter() << "' has "
+            << counted(factor.size, "expert") << ", fewer than the "
+            << counted(parts, "part") << " of --ep";
         return;
       }
   }

@@ -5,6 +5,7 @@
 #include "runtime/program/Program.h"
 #include "runtime/program/WeightFile.h"
 #include "runtime/tensor/Safetensors.h"
+#include "status/Counted.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -91,12 +92,12 @@ static Status checkRanges(const program::ProgramT &program) {
     const program::WeightFileT &file = *program.files[parameter->file];
     if (parameter->offset > file.size ||
         parameter->length > file.size - parameter->offset)
-      return Status::error(
-          CannotRead,
-          "weight file '" + pathOf(program, file) + "' has " +
-              std::to_string(file.size) + " bytes, but weight '" +
-              parameter->name + "' has " + std::to_string(parameter->length) +
-              " bytes at byte " + std::to_string(parameter->offset));
+      return Status::error(CannotRead,
+                           "weight file '" + pathOf(program, file) + "' has " +
+                               counted(file.size, "byte") + ", but weight '" +
+                               parameter->name + "' has " +
+                               counted(parameter->length, "byte") +
+                               " at byte " + std::to_string(parameter->offset));
   }
   return Status::success();
 }

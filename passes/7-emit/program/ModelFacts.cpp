@@ -8,6 +8,7 @@
 #include "passes/7-emit/program/IndexInputs.h"
 #include "passes/plan/reshard/Reshard.h"
 #include "passes/plan/reshard/ReshardMove.h"
+#include "status/Counted.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -242,7 +243,7 @@ private:
               }))
         return "stage " + std::to_string(stage) +
                " is defined twice, or is not one of the " +
-               std::to_string(count) + " stages";
+               counted(count, "stage");
       facts.functions[stage].push_back(function);
     }
     for (int64_t stage = 0; stage < count; ++stage)

@@ -1,6 +1,7 @@
 //===- ClusterLinks.cpp - network and collectives of a cluster file -------===//
 
 #include "passes/plan/cluster/ClusterReader.h"
+#include "status/Counted.h"
 
 #include <array>
 #include <charconv>
@@ -89,9 +90,9 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
     if (const int inner = cluster.links[i - 1].span,
         outer = cluster.links[i].span;
         outer == inner || (outer % inner != 0 && i + 1 < cluster.links.size()))
-      fail(node, "units of " + std::to_string(outer) +
-                     " ranks do not consist of whole units of " +
-                     std::to_string(inner) + " ranks");
+      fail(node, "units of " + counted(outer, "rank") +
+                     " do not consist of whole units of " +
+                     counted(inner, "rank"));
 }
 
 /// Collectives that may have measured speeds, and messages between pipeline

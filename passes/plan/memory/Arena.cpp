@@ -1,6 +1,7 @@
 //===- Arena.cpp - liveness-based offsets of buffers in a static arena ----===//
 
 #include "passes/plan/memory/Arena.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <bit>
@@ -634,7 +635,7 @@ std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
              std::to_string(buffers[i].alignment);
     if (whole.end > plan.total)
       return describe(whole) + ", leaves the arena of " +
-             std::to_string(plan.total) + " bytes";
+             counted(plan.total, "byte");
     for (const ArenaPiece &piece : piecesOf(buffers[i]))
       pieces.push_back({i, piece.first, piece.last, offset + piece.begin,
                         offset + piece.end});

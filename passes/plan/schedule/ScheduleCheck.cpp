@@ -3,6 +3,7 @@
 #include "passes/plan/schedule/ScheduleCheck.h"
 
 #include "passes/plan/schedule/Simulate.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 
@@ -68,8 +69,8 @@ private:
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim(-1, "the table places " +
-                  std::to_string(table.positionOfStage.size()) +
-                  " stages, but has " + std::to_string(table.numStages));
+                  counted(table.positionOfStage.size(), "stage") +
+                  ", but has " + std::to_string(table.numStages));
     return false;
   }
   for (int position = 0; position < table.numPositions(); ++position)
@@ -81,9 +82,8 @@ bool ScheduleChecker::checkPositions() {
                            (action.microbatch >= 0 || !isCompute(action.kind));
       if (!inRange)
         claim(position, print(action) + " is outside of " +
-                            std::to_string(table.numStages) + " stages and " +
-                            std::to_string(table.numMicrobatches) +
-                            " microbatches");
+                            counted(table.numStages, "stage") + " and " +
+                            counted(table.numMicrobatches, "microbatch"));
       else if (table.positionOfStage[action.stage] != position)
         claim(position,
               "position " + std::to_string(position) + " has " + print(action) +

@@ -3,6 +3,7 @@
 #include "passes/plan/schedule/ScheduleFile.h"
 
 #include "passes/plan/schedule/ScheduleCheck.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 
@@ -172,13 +173,6 @@ std::string missingStage(const ActionTable &table) {
   return {};
 }
 
-/// Returns a number with a noun, in the plural unless the number is 1: "1
-/// stage", "2 stages".
-std::string count(int number, const std::string &noun,
-                  const std::string &plural = "s") {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : plural);
-}
-
 /// Largest accepted product of stages and microbatches, so that a mistyped
 /// number does not allocate a huge table.
 constexpr int64_t mostForwards = 1 << 22;
@@ -243,15 +237,16 @@ std::string ShapeCheck::checkAction(int position,
 /// there is no error.
 std::string ShapeCheck::checkStagesOfLines() const {
   if (table.numStages % shape.numPositions)
-    return "the schedule has " + count(table.numStages, "stage") + ", which " +
-           count(shape.numPositions, "rank") + " cannot share equally";
+    return "the schedule has " + counted(table.numStages, "stage") +
+           ", which " + counted(shape.numPositions, "rank") +
+           " cannot share equally";
   const int expected = table.numStages / shape.numPositions;
   for (int position = 0; position < shape.numPositions; ++position) {
     const int found = static_cast<int>(table.stagesOf(position).size());
     if (found != expected)
       return "line " + std::to_string(rows[position].front().line) + " runs " +
-             count(found, "stage") + ", expected " + std::to_string(expected) +
-             " on every line";
+             counted(found, "stage") + ", expected " +
+             std::to_string(expected) + " on every line";
   }
   return {};
 }
@@ -271,9 +266,9 @@ bool ShapeCheck::hasGradients() const {
 /// checkSchedule() then reports an action that the file lacks.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
-    return "the schedule has " + count(table.numPositions(), "line") +
+    return "the schedule has " + counted(table.numPositions(), "line") +
            " with actions, expected one for each of " +
-           count(shape.numPositions, "rank");
+           counted(shape.numPositions, "rank");
   for (int position = 0; position < table.numPositions(); ++position)
     for (const ParsedAction &placed : rows[position])
       if (std::string error = checkAction(position, placed); !error.empty())
@@ -285,8 +280,8 @@ std::string ShapeCheck::fault() {
   if (shape.numMicrobatches)
     table.numMicrobatches = shape.numMicrobatches;
   if (int64_t(table.numStages) * table.numMicrobatches > mostForwards)
-    return "the schedule has " + count(table.numStages, "stage") + " and " +
-           count(table.numMicrobatches, "microbatch", "es") +
+    return "the schedule has " + counted(table.numStages, "stage") + " and " +
+           counted(table.numMicrobatches, "microbatch") +
            ", which is too large a table";
   table.positionOfStage.resize(table.numStages, -1);
   if (std::string error = checkStagesOfLines(); !error.empty())

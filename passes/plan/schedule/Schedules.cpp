@@ -1,6 +1,7 @@
 //===- Schedules.cpp - generators of pipeline schedules -------------------===//
 
 #include "passes/plan/schedule/Schedules.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <array>
@@ -313,9 +314,8 @@ std::string scheduleError(const ScheduleRequest &request) {
            std::to_string(request.numMicrobatches);
   if (required && request.virtualStages != required)
     return "schedule " + std::string(generator.name) + " runs " +
-           std::to_string(required) + (required == 1 ? " stage" : " stages") +
-           " per rank, got " + std::to_string(request.virtualStages) +
-           " virtual stages";
+           counted(required, "stage") + " per rank, got " +
+           std::to_string(request.virtualStages) + " virtual stages";
   return {};
 }
 

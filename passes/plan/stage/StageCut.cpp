@@ -1,6 +1,7 @@
 //===- StageCut.cpp - pipeline stages of a chain of ops -------------------===//
 
 #include "passes/plan/stage/StageCut.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <cassert>
@@ -82,13 +83,13 @@ std::string StageCutter::malformed() const {
     return "the number of stages must be positive, got " +
            std::to_string(request.numStages);
   if (numItems < numStages)
-    return "there are only " + std::to_string(numItems) + " ops to cut";
+    return "the model has only " + counted(numItems, "op") + " to cut";
   if (request.crossingBytes.size() + 1 != numItems)
-    return "expected crossing bytes for " + std::to_string(numItems - 1) +
-           " cuts, got " + std::to_string(request.crossingBytes.size());
+    return "expected crossing bytes for " + counted(numItems - 1, "cut") +
+           ", got " + std::to_string(request.crossingBytes.size());
   if (!request.inFlight.empty() && request.inFlight.size() != numStages)
-    return "expected in-flight counts for " + std::to_string(numStages) +
-           " stages, got " + std::to_string(request.inFlight.size());
+    return "expected in-flight counts for " + counted(numStages, "stage") +
+           ", got " + std::to_string(request.inFlight.size());
   for (size_t pin : request.pinned)
     if (pin == 0 || pin >= numItems)
       return "a stage cannot begin at op " + std::to_string(pin) + " of " +
@@ -283,8 +284,8 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))
-    return "no cut into " + std::to_string(numStages) +
-           " stages honours the requested cuts and placements";
+    return "no cut into " + counted(numStages, "stage") +
+           " honours the requested cuts and placements";
   double low = request.memoryLimit, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
     double all = 0;
@@ -297,10 +298,10 @@ std::string StageCutter::explainFailure() {
     buildLimits(middle, infinity);
     (feasible(infinity) ? high : low) = middle;
   }
-  return "no cut into " + std::to_string(numStages) +
-         " stages fits the memory limit of " +
-         std::to_string(std::llround(request.memoryLimit)) +
-         " bytes; the fullest stage needs at least " +
+  return "no cut into " + counted(numStages, "stage") +
+         " fits the memory limit of " +
+         counted(std::llround(request.memoryLimit), "byte") +
+         "; the fullest stage needs at least " +
          std::to_string(std::llround(std::ceil(high)));
 }
 

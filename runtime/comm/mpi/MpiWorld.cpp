@@ -4,6 +4,7 @@
 
 #include "runtime/comm/HostWorld.h"
 #include "runtime/comm/mpi/MpiGroup.h"
+#include "status/Counted.h"
 
 namespace pcc::runtime {
 
@@ -64,8 +65,8 @@ Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world,
   if (job->size() != launchedSize)
     return Status::error(
         WrongWorld,
-        "the launcher's variables say " + std::to_string(launchedSize) +
-            " ranks, MPI says " + std::to_string(job->size()),
+        "the launcher's variables say " + counted(launchedSize, "rank") +
+            ", MPI says " + std::to_string(job->size()),
         {"start the bundle with Open MPI 4.1's mpirun, or with pcc run"});
   if (!recorder)
     recorder = std::make_shared<FlightRecorder>(job->rank());

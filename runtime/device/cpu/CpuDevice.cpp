@@ -4,6 +4,7 @@
 #include "runtime/base/Exhaustion.h"
 #include "runtime/device/CheckIndices.h"
 #include "runtime/device/cpu/CpuResources.h"
+#include "status/Counted.h"
 
 #include <dnnl.hpp>
 
@@ -35,8 +36,8 @@ Status CpuResources::allocateScratch() {
     scratchData = std::aligned_alloc(kAlignment, rounded);
   if (rounded > 0 && !scratchData)
     return Status::error(NoDevice, "out of memory: no " +
-                                       std::to_string(rounded) +
-                                       " bytes of scratch memory");
+                                       counted(rounded, "byte") +
+                                       " of scratch memory");
   return Status::success();
 }
 
@@ -76,8 +77,8 @@ public:
     // multiple of the alignment.
     if (posix_memalign(&allocated, size_t(kAlignment), size_t(bytes)) != 0)
       return Status::error(NoDevice, "out of memory: no " +
-                                         std::to_string(bytes) +
-                                         " bytes for the arena");
+                                         counted(bytes, "byte") +
+                                         " for the arena");
     data = static_cast<char *>(allocated);
     memory.emplace_back(data, &std::free);
     // Sets the memory to 0, because a kernel may read padding that no

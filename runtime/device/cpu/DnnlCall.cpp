@@ -2,6 +2,7 @@
 
 #include "runtime/device/cpu/DnnlCall.h"
 #include "runtime/base/Exhaustion.h"
+#include "status/Counted.h"
 
 #include <string_view>
 #include <unordered_map>
@@ -91,8 +92,8 @@ Status makeWeight(CpuResources &resources, const LoadContext &context,
   weight.packed = allocateAligned(wanted.get_size());
   if (!weight.packed)
     return Status::error(NoDevice, "out of memory: no " +
-                                       std::to_string(wanted.get_size()) +
-                                       " bytes for a weight");
+                                       counted(wanted.get_size(), "byte") +
+                                       " for a weight");
   memory from(plain, resources.engine(), const_cast<void *>(data));
   memory to(wanted, resources.engine(), weight.packed.get());
   dnnl::reorder(from, to).execute(resources.stream(), from, to);

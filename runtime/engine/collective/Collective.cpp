@@ -6,6 +6,7 @@
 #include "runtime/engine/collective/QueuedCollective.h"
 #include "runtime/engine/collective/RaggedCollective.h"
 #include "runtime/tensor/ElementDispatch.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <cstring>
@@ -463,8 +464,8 @@ static Status checkScratch(const LoadContext &context,
   if (elements * size <= reserved)
     return Status::success();
   return Status::error(DamagedBundle,
-                       "the program reserves " + std::to_string(reserved) +
-                           " bytes for the collective of '" + collective.value +
+                       "the program reserves " + counted(reserved, "byte") +
+                           " for the collective of '" + collective.value +
                            "', which needs " + std::to_string(elements * size));
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/tensor/ElementDispatch.h"
 #include "runtime/tensor/Npy.h"
 #include "runtime/tensor/RandomValues.h"
+#include "status/Counted.h"
 #include "status/Suggestions.h"
 
 #include <algorithm>
@@ -275,7 +276,7 @@ Status Inputs::checkPosition(int64_t sample) const {
                         std::to_string(sample) + ": input " + describe(input) +
                         " does not begin with the batch, so its file holds "
                         "whole steps of " +
-                        std::to_string(program.samples) + " samples");
+                        counted(program.samples, "sample"));
   return Status::success();
 }
 

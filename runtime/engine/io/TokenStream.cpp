@@ -2,6 +2,7 @@
 
 #include "runtime/engine/io/TokenStream.h"
 #include "runtime/tensor/Npy.h"
+#include "status/Counted.h"
 
 #include <filesystem>
 
@@ -105,14 +106,14 @@ Status TokenStream::open(const RunOptions &options,
   const int64_t length = labels->shape[1];
   if (size % width != 0)
     return Status::error(BadInput, "'" + options.data + "' has " +
-                                       std::to_string(size) + " bytes, not " +
+                                       counted(size, "byte") + ", not " +
                                        options.tokens + " tokens of " +
                                        std::to_string(width));
   if (length < 1 || tokens < length + 1)
     return Status::error(
-        BadInput, "'" + options.data + "' has " + std::to_string(tokens) +
-                      " tokens, but a sample takes " +
-                      std::to_string(length + 1) + ", labels included");
+        BadInput, "'" + options.data + "' has " + counted(tokens, "token") +
+                      ", but a sample takes " + std::to_string(length + 1) +
+                      ", labels included");
   elements = (tokens - 1) / length * length;
   return Status::success();
 }

@@ -6,6 +6,7 @@
 #include "runtime/program/InstructionOperands.h"
 #include "runtime/program/WeightFile.h"
 #include "runtime/tensor/ElementDispatch.h"
+#include "status/Counted.h"
 #include "status/PrintableText.h"
 
 #include <algorithm>
@@ -135,8 +136,8 @@ Status Parameters::allocate(const program::ParameterT &parameter,
   if (piece.data)
     return Status::success();
   return Status::error(NoDevice, "out of memory: no " +
-                                     std::to_string(parameter.local_bytes) +
-                                     " bytes for '" + parameter.name + "'");
+                                     counted(parameter.local_bytes, "byte") +
+                                     " for '" + parameter.name + "'");
 }
 
 /// Loads the shard of a parameter from the mapped weight file. There are two

@@ -2,6 +2,7 @@
 
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/program/Seal.h"
+#include "status/Counted.h"
 
 #include <cctype>
 #include <charconv>
@@ -106,14 +107,14 @@ Status checkBundle(const std::string &bundle) {
   PCC_RETURN_IF_ERROR(readDescription(bundle, text));
   const int world = recordedWorld(text);
   if (present < world)
-    return Status::error(DamagedBundle,
-                         "bundle '" + bundle + "' of " + std::to_string(world) +
-                             " ranks lacks " + rankFileName(present));
+    return Status::error(DamagedBundle, "bundle '" + bundle + "' of " +
+                                            counted(world, "rank") + " lacks " +
+                                            rankFileName(present));
   if (present > world)
-    return Status::error(DamagedBundle,
-                         "bundle '" + bundle + "' of " + std::to_string(world) +
-                             " ranks has " + rankFileName(world) +
-                             " of another bundle");
+    return Status::error(DamagedBundle, "bundle '" + bundle + "' of " +
+                                            counted(world, "rank") + " has " +
+                                            rankFileName(world) +
+                                            " of another bundle");
   PCC_RETURN_IF_ERROR(checkSeal(bundle + "/run"));
   return checkPermitsExecution(bundle);
 }

@@ -1,6 +1,7 @@
 //===- RankFacts.cpp - facts that ranks report to rank 0 ------------------===//
 
 #include "runtime/launch/rendezvous/RankFacts.h"
+#include "status/Counted.h"
 
 #include <charconv>
 #include <fstream>
@@ -72,9 +73,8 @@ Status checkFacts(const RankFacts &first, const RankFacts &other) {
   if (other.worldSize != first.worldSize || other.rank < 1 ||
       other.rank >= first.worldSize)
     return Status::error(WrongWorld, other.text() + " is one of " +
-                                         std::to_string(other.worldSize) +
-                                         " ranks, " + first.text() +
-                                         " one of " +
+                                         counted(other.worldSize, "rank") +
+                                         ", " + first.text() + " one of " +
                                          std::to_string(first.worldSize));
   if (other.bundle != first.bundle)
     return Status::error(DamagedBundle,

@@ -2,6 +2,7 @@
 
 #include "runtime/launch/rendezvous/SocketRendezvous.h"
 #include "runtime/base/WatchedCalls.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -126,11 +127,10 @@ Status SocketRendezvous::broadcast(std::span<std::byte> data, double seconds) {
   if (status.failed())
     return status;
   if (messages.front().size() != data.size())
-    return Status::error(DamagedBundle,
-                         "rank 0 sent " +
-                             std::to_string(messages.front().size()) +
-                             " bytes, rank " + std::to_string(rank) +
-                             " expected " + std::to_string(data.size()));
+    return Status::error(
+        DamagedBundle,
+        "rank 0 sent " + counted(messages.front().size(), "byte") + ", rank " +
+            std::to_string(rank) + " expected " + std::to_string(data.size()));
   std::memcpy(data.data(), messages.front().data(), data.size());
   return status;
 }

@@ -3,6 +3,7 @@
 #include "runtime/launch/spawn/LauncherResources.h"
 
 #include "runtime/base/InheritedState.h"
+#include "status/Counted.h"
 
 #include <cstdint>
 #include <sys/resource.h>
@@ -21,7 +22,7 @@ Status allowOpenFiles(const std::string &launcher, int worldSize) {
   return Status::error(
       NoDevice,
       launcher + " needs " + std::to_string(wanted) + " open files for " +
-          std::to_string(worldSize) + " ranks, but the limit is " +
+          counted(worldSize, "rank") + ", but the limit is " +
           std::to_string(limit.rlim_cur),
       {"raise it with 'ulimit -n', or run all ranks in one process with "
        "--comm thread"});
@@ -81,8 +82,7 @@ Status checkSpace(const std::string &launcher, const std::string &folder,
   return Status::error(
       InputOutput,
       launcher + " needs " + kibibytes(needed) + " in '" + folder + "' for " +
-          std::to_string(worldSize) + " ranks, but " + kibibytes(left) +
-          " are free",
+          counted(worldSize, "rank") + ", but " + kibibytes(left) + " are free",
       {"set TMPDIR to a folder with more space, or run all ranks in one "
        "process with --comm thread"});
 }

@@ -25,19 +25,19 @@ func.func @wrong_number(%x: tensor<4xf32>) {
 // -----
 
 func.func @wrong_rank(%x: tensor<4xf32>) {
-  // expected-error @below {{attribute 'dist.shardings' needs a sharding of 1 dims, as the tensor has, got 2}}
+  // expected-error @below {{attribute 'dist.shardings' needs a sharding of 1 dim, as the tensor has, got 2}}
   %y = graph.relu %x {dist.shardings = [#dist.sharding<"[-, -]">]} : tensor<4xf32>
   return
 }
 
 // -----
 
-// expected-error @below {{attribute 'dist.sharding' of argument 0 needs a sharding of 1 dims, as the tensor has, got 2}}
+// expected-error @below {{attribute 'dist.sharding' of argument 0 needs a sharding of 1 dim, as the tensor has, got 2}}
 func.func @wrong_rank_of_an_argument(%x: tensor<4xf32> {dist.sharding = #dist.sharding<"[-, -]">}) { return }
 
 // -----
 
-// expected-error @below {{attribute 'dist.sharding' needs a sharding of 1 dims, as the tensor has, got 2}}
+// expected-error @below {{attribute 'dist.sharding' needs a sharding of 1 dim, as the tensor has, got 2}}
 graph.parameter @w : tensor<4xf32> {dist.sharding = #dist.sharding<"[-, -]">}
 
 // -----
@@ -119,7 +119,7 @@ func.func @nothing_passes(%x: tensor<4xf32>) {
 // -----
 
 func.func @no_such_operand(%x: tensor<4xf32>) {
-  // expected-error @below {{attribute 'dist.through' needs -1 or the index of one of 1 operands, got 1}}
+  // expected-error @below {{attribute 'dist.through' needs -1 or the index of an operand (1 operand), got 1}}
   %y = graph.relu %x {dist.split = #dist.sharding<"[-] partial sum(tp:2)">, dist.through = array<i64: 1>} : tensor<4xf32>
   return
 }
@@ -139,7 +139,7 @@ func.func @no_tensor(%x: tensor<4xf32> {dist.global = i64}) { return }
 
 // -----
 
-// expected-error @below {{attribute 'dist.global' of argument 0 needs a type of 1 dims, as the tensor has, got 2}}
+// expected-error @below {{attribute 'dist.global' of argument 0 needs a type of 1 dim, as the tensor has, got 2}}
 func.func @another_rank(%x: tensor<4xf32> {dist.global = tensor<4x4xf32>}) { return }
 
 // -----

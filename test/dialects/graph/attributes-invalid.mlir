@@ -50,7 +50,7 @@ func.func @too_small(%gate: tensor<8x4xf32>, %x: tensor<4x8x2xf32>) {
 
 // -----
 
-// expected-error @below {{attribute 'graph.batch_dim' of argument 0 needs the index of one of 2 dims, got 2}}
+// expected-error @below {{attribute 'graph.batch_dim' of argument 0 needs the index of a dim of a tensor with 2 dims, got 2}}
 func.func @no_such_dim(%x: tensor<8x4xf32> {graph.batch_dim = 2 : i64}) { return }
 
 // -----

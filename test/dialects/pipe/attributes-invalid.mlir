@@ -32,7 +32,7 @@ module attributes {pipe.stage = 0 : i64} {}
 
 module attributes {pipe.stages = 2 : i64} {
 func.func @no_such_stage(%x: tensor<4xf32>) {
-  // expected-error @below {{attribute 'pipe.stage' needs one of 2 stages, counted from 0, got 2}}
+  // expected-error @below {{attribute 'pipe.stage' needs a stage of 2 stages, counted from 0, got 2}}
   %y = graph.relu %x {pipe.stage = 2 : i64} : tensor<4xf32>
   return
 }

@@ -9,7 +9,7 @@ func.func @constants_are_left() -> tensor<2xi64> {
 
 // -----
 
-// expected-error@+1 {{attribute 'graph.batch_dim' of argument 0 needs the index of one of 2 dims, got 2}}
+// expected-error@+1 {{attribute 'graph.batch_dim' of argument 0 needs the index of a dim of a tensor with 2 dims, got 2}}
 func.func @no_such_dim(%x: tensor<8x4xf32> {graph.batch_dim = 2 : i64}) { return }
 
 // -----

@@ -29,7 +29,7 @@ func.func @sent_by_another(%x: tensor<8xf32>) -> tensor<8xf32> {
 module attributes {pipe.stages = 2 : i64} {
 func.func @stage_out_of_range(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = graph.relu %x {pipe.stage = 0 : i64} : tensor<8xf32>
-  // expected-error @below {{attribute 'pipe.stage' needs one of 2 stages, counted from 0, got 2}}
+  // expected-error @below {{attribute 'pipe.stage' needs a stage of 2 stages, counted from 0, got 2}}
   %1 = pipe.transfer %0 from 0 to 2 {pipe.stage = 2 : i64} : tensor<8xf32>
   return %1 : tensor<8xf32>
 }

@@ -159,7 +159,7 @@ module attributes {dist.mesh = #dist.mesh<dp = 2>, dist.experts = 2} {
 
 // -----
 
-// expected-remark @unknown {{the 2 experts of 'up' are fewer than the 4 parts of --ep}}
+// expected-remark @unknown {{'up' has 2 experts, fewer than the 4 parts of --ep}}
 module attributes {dist.mesh = #dist.mesh<dp = 4>, dist.experts = 4} {
   graph.parameter @up : tensor<2x16x16xf32>
   func.func @few_experts(%x: tensor<8x16xf32> {graph.batch_dim = 0 : i64},

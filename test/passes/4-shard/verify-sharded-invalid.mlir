@@ -124,7 +124,7 @@ func.func @stages_that_count_apart() {
 #matrix = #dist.sharding<"[-, 8@tp:2]">
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 func.func @reshard_of_other_dims(%x: tensor<8x8xf32> {dist.sharding = #matrix}) -> tensor<8x8xf32> {
-  // expected-error @below {{has a sharding of 1 dims for a shape of 2}}
+  // expected-error @below {{has a sharding of 1 dim for a shape of 2}}
   %0 = dist.reshard %x from #matrix to #vector {dist.shardings = [#matrix]} : tensor<8x8xf32> to tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }

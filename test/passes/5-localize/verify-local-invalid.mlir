@@ -178,7 +178,7 @@ func.func @sum_is_lost_on_its_way(%x: tensor<8xf32> {dist.sharding = #sum}) -> t
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @mean_of_a_part(%x: tensor<4x4xf32> {dist.sharding = #columns}) -> tensor<4xf32> {
-  // expected-error @below {{divides by 4, but there are 8 elements on all ranks}}
+  // expected-error @below {{divides by 4, but all ranks have 8 elements}}
   %0 = graph.reduce mean %x over [1] {dist.shardings = [#sum]} : tensor<4x4xf32>
   return %0 : tensor<4xf32>
 }

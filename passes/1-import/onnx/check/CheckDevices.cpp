@@ -2,6 +2,7 @@
 
 #include "passes/1-import/onnx/check/CheckDevices.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -103,12 +104,12 @@ DeviceCheck::DeviceCheck(const Model &model) {
     if (!numDevices.emplace(configuration.name, count).second)
       fail(name + " is listed twice");
     if (count < 1 || count > mostDevices)
-      fail(name + " has " + std::to_string(count) +
-           " devices; from 1 to 65536 are possible");
+      fail(name + " has " + counted(count, "device") +
+           "; from 1 to 65536 are possible");
     if (!configuration.devices.empty() &&
         configuration.devices.size() != static_cast<size_t>(count))
-      fail(name + " names " + std::to_string(configuration.devices.size()) +
-           " devices, but has " + std::to_string(count));
+      fail(name + " names " + counted(configuration.devices.size(), "device") +
+           ", but has " + std::to_string(count));
   }
 }
 
@@ -165,10 +166,10 @@ void DeviceCheck::check(const ShardingSpec &spec, int64_t numDevices) {
   const auto entries = static_cast<int64_t>(spec.devices.size());
   if (entries != 0 && shards != 1 && entries != shards)
     fail("has " + std::to_string(shards) + " shards, but lists " +
-         std::to_string(entries) + " devices or groups");
+         counted(entries, "device") + " or groups");
   if (shards > numDevices)
     fail("has " + std::to_string(shards) + " shards for " +
-         std::to_string(numDevices) + " devices");
+         counted(numDevices, "device"));
 }
 
 void DeviceCheck::checkDims(const ShardingSpec &spec) {
@@ -189,8 +190,8 @@ void DeviceCheck::checkDims(const ShardingSpec &spec) {
 void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
   if (device < 0 || device >= numDevices)
     fail("lists device " + std::to_string(device) +
-         ", which is neither one of the " + std::to_string(numDevices) +
-         " devices nor the key of a group");
+         ", which is neither the number of one of " +
+         counted(numDevices, "device") + " nor the key of a group");
   else if (!listed.insert(device).second)
     fail("lists device " + std::to_string(device) + " twice");
 }
@@ -222,8 +223,8 @@ void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
     const size_t own =
         group == groups.end() ? 1 : group->second->devices.size();
     if (size != 0 && own != size)
-      return fail("gives one shard to " + std::to_string(size) +
-                  " devices and another to " + std::to_string(own));
+      return fail("gives one shard to " + counted(size, "device") +
+                  " and another to " + std::to_string(own));
     size = own;
   }
 }

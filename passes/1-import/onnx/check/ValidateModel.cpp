@@ -4,6 +4,7 @@
 
 #include "passes/1-import/onnx/check/TopologicalOrder.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "status/Counted.h"
 
 #include <unordered_map>
 
@@ -202,7 +203,7 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   for (size_t i = 0; i < cycle.size() && i < mostNamed; ++i)
     text += nodes[cycle[i]].label() + " -> ";
   if (cycle.size() > mostNamed)
-    text += "… (" + std::to_string(cycle.size()) + " nodes) -> ";
+    text += "… (" + counted(cycle.size(), "node") + ") -> ";
   fail(text + nodes[cycle.front()].label());
 }
 

@@ -2,6 +2,7 @@
 
 #include "passes/1-import/onnx/inline/CallInliner.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "status/Counted.h"
 
 #include <algorithm>
 
@@ -306,9 +307,9 @@ void CallInliner::forward(std::string_view from, std::string_view to) {
 StatusOr<std::vector<Node>> CallInliner::make() {
   if (call.inputs.size() > function.inputs.size() ||
       call.outputs.size() > function.outputs.size())
-    fail("node " + call.label() + " has " + std::to_string(call.inputs.size()) +
-         " inputs and " + std::to_string(call.outputs.size()) +
-         " outputs, its function has " +
+    fail("node " + call.label() + " has " +
+         counted(call.inputs.size(), "input") + " and " +
+         counted(call.outputs.size(), "output") + ", its function has " +
          std::to_string(function.inputs.size()) + " and " +
          std::to_string(function.outputs.size()));
   if (error.ok()) {

@@ -1,6 +1,7 @@
 //===- WireReader.cpp - decoder of protocol buffer fields -----------------===//
 
 #include "passes/1-import/onnx/model/WireReader.h"
+#include "status/Counted.h"
 
 #include <protozero/exception.hpp>
 #include <protozero/varint.hpp>
@@ -29,8 +30,7 @@ std::string_view WireReader::take(uint64_t size) {
   const auto left = static_cast<uint64_t>(end - position);
   if (size > left)
     throw WireError{"field " + std::to_string(number) + " needs " +
-                        std::to_string(size) + " bytes, got " +
-                        std::to_string(left),
+                        counted(size, "byte") + ", got " + std::to_string(left),
                     /*endsEarly=*/true};
   std::string_view taken(position, size);
   position += size;
@@ -110,8 +110,8 @@ void WireReader::appendReals(std::vector<float> &values) const {
   }
   if (content.size() % sizeof(float) != 0)
     throw WireError{"field " + std::to_string(number) + " has " +
-                    std::to_string(content.size()) +
-                    " bytes, which is not a multiple of 4"};
+                    counted(content.size(), "byte") +
+                    ", which is not a multiple of 4"};
   const size_t before = values.size();
   values.resize(before + content.size() / sizeof(float));
   if (!content.empty())

@@ -7,6 +7,7 @@
 #include "passes/1-import/onnx/model/ModelStorage.h"
 #include "passes/1-import/onnx/model/ReadLimits.h"
 #include "passes/1-import/onnx/model/WireReader.h"
+#include "status/Counted.h"
 
 #include <string>
 #include <string_view>
@@ -169,8 +170,7 @@ public:
                            std::to_string(parser.limits.depth) + " deep"};
     if (++parser.messages > parser.limits.messages)
       throw InvalidMessage{"there are more than " +
-                           std::to_string(parser.limits.messages) +
-                           " messages"};
+                           counted(parser.limits.messages, "message")};
   }
   ~NestingLevel() { --parser.depth; }
   NestingLevel(const NestingLevel &) = delete;

@@ -3,6 +3,7 @@
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "status/Counted.h"
 
 using namespace pcc::onnx;
 
@@ -203,7 +204,7 @@ void ModelParser::checkTensor(const Tensor &tensor) const {
     throw InvalidMessage{"tensor " + quoted(tensor.name) + " " + claim};
   };
   if (tensor.dims.size() > limits.rank)
-    refuse("has more than " + std::to_string(limits.rank) + " dims, got " +
+    refuse("has more than " + counted(limits.rank, "dim") + ", got " +
            std::to_string(tensor.dims.size()));
   const std::optional<uint64_t> elements = numElements(tensor.dims);
   if (!elements)
@@ -225,7 +226,7 @@ void ModelParser::checkTensor(const Tensor &tensor) const {
   if (tensor.external && !tensor.raw.empty())
     refuse("is external and has elements too");
   if (!tensor.external && tensor.raw.size() != *bytes)
-    refuse("needs " + std::to_string(*bytes) + " bytes, got " +
+    refuse("needs " + counted(*bytes, "byte") + ", got " +
            std::to_string(tensor.raw.size()));
 }
 

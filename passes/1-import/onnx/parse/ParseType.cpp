@@ -2,6 +2,7 @@
 
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/parse/ModelParser.h"
+#include "status/Counted.h"
 
 using namespace pcc::onnx;
 
@@ -90,7 +91,7 @@ void ModelParser::shape(std::string_view message, std::vector<Dim> &dims) {
       append(wire, dims, &ModelParser::dim);
   if (dims.size() > limits.rank)
     throw InvalidMessage{"a shape has more than " +
-                         std::to_string(limits.rank) + " dims, got " +
+                         counted(limits.rank, "dim") + ", got " +
                          std::to_string(dims.size())};
 }
 

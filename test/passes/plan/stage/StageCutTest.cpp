@@ -179,7 +179,8 @@ TEST(StageCut, PinsAndPlacementsAreKept) {
 }
 
 TEST(StageCut, ImpossibleRequestsSayWhy) {
-  EXPECT_EQ(cutStages(chain({1, 1}, 3)).error, "there are only 2 ops to cut");
+  EXPECT_EQ(cutStages(chain({1, 1}, 3)).error,
+            "the model has only 2 ops to cut");
   EXPECT_EQ(cutStages(chain({1, 1}, 0)).error,
             "the number of stages must be positive, got 0");
   StageCutRequest pins = chain({1, 1, 1, 1}, 2);

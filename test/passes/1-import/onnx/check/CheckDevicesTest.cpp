@@ -94,8 +94,8 @@ TEST(CheckDevices, Shards) {
 
 TEST(CheckDevices, DevicesAndGroups) {
   const std::string of = "node 'n' (Relu): the sharding of 'x' ";
-  const std::string neither =
-      ", which is neither one of the 4 devices nor the key of a group";
+  const std::string neither = ", which is neither the number of one of 4 "
+                              "devices nor the key of a group";
   EXPECT_EQ(errorOf({spec("x", {0, 4}).text(4, sharded(0, {2}))}),
             of + "lists device 4" + neither);
   EXPECT_EQ(errorOf({spec("x", {-1, -2})
@@ -115,7 +115,7 @@ TEST(CheckDevices, DevicesAndGroups) {
   EXPECT_EQ(errorOf({spec("x", {0, -1})
                          .text(3, group(-1, {1, 2}))
                          .text(4, sharded(0, {2}))}),
-            of + "gives one shard to 1 devices and another to 2");
+            of + "gives one shard to 1 device and another to 2");
 }
 
 TEST(CheckDevices, SubgraphsAndFunctions) {
