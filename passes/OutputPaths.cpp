@@ -76,8 +76,8 @@ static Status checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
-/// Returns an error if the user requests a timeline or a page, but the
-/// compilation writes no bundle. A timeline is a file with the predicted start
+/// Returns an error if the user requests a timeline, a page or copies of the
+/// weights, but the compilation writes no bundle. A timeline is a file with the predicted start
 /// and end times of the computations and messages of one step. The options
 /// --schedule-svg, --trace and --html request a timeline. pcc computes the
 /// times from the programs of the ranks, and these programs exist only if pcc
@@ -92,6 +92,9 @@ static Status checkTimelines(const CompileOptions &options) {
       return Status::error(
           WrongUsage, std::string(option) +
                           " needs a bundle, which this command does not write");
+  if (options.packWeights)
+    return Status::error(WrongUsage, "--pack-weights needs a bundle, which "
+                                     "this command does not write");
   return Status::success();
 }
 

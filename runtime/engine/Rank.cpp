@@ -170,7 +170,8 @@ private:
                                " has the program of position " +
                                std::to_string(program.position) +
                                ", it needs that of " + std::to_string(at[0]));
-    PCC_RETURN_IF_ERROR(checkRunOptions(options, trains(program)));
+    PCC_RETURN_IF_ERROR(
+        checkRunOptions(options, trains(program), program.target == "cuda"));
     return checkOutputPaths(options, program);
   }
 

@@ -21,8 +21,21 @@ static const char *firstGiven(std::initializer_list<GivenOption> options) {
   return nullptr;
 }
 
-Status checkRunOptions(const RunOptions &options, bool trains) {
+/// Returns an error if an option for GPUs is given to a bundle for CPUs.
+static Status checkGpuOptions(const RunOptions &options) {
+  const char *name = firstGiven({{"--share-gpu", options.shareGpu},
+                                 {"--no-graph", !options.recordSteps}});
+  return name ? Status::error(WrongUsage,
+                              std::string(name) +
+                                  " is for GPUs, but the bundle runs on CPUs",
+                              {"compile the model with --target cuda"})
+              : Status::success();
+}
+
+Status checkRunOptions(const RunOptions &options, bool trains, bool isForGpus) {
   const RunOptions defaults;
+  if (!isForGpus)
+    PCC_RETURN_IF_ERROR(checkGpuOptions(options));
   if (trains) {
     if (const char *name =
             firstGiven({{"--repeat", options.repeat != defaults.repeat},
@@ -48,6 +61,8 @@ Status checkRunOptions(const RunOptions &options, bool trains) {
                   {"--save-in-background", options.saveInBackground},
                   {"--resume", !options.resume.empty()},
                   {"--metrics", !options.metrics.empty()},
+                  {"--tokens", !options.tokens.empty()},
+                  {"--peak-flops", options.peakFlops != defaults.peakFlops},
                   {"--steps", options.steps != defaults.steps},
                   {"--log-every", options.logEvery != defaults.logEvery},
                   {"--check-finite", options.checkFinite}});

@@ -10,8 +10,8 @@ namespace pcc::runtime {
 
 /// Returns an error with exit code 2 if the run would ignore an option. For
 /// example, a bundle that does not train would ignore --save. `trains` says
-/// whether the bundle trains.
-Status checkRunOptions(const RunOptions &options, bool trains);
+/// whether the bundle trains, and `isForGpus` whether its ranks run on GPUs.
+Status checkRunOptions(const RunOptions &options, bool trains, bool isForGpus);
 
 } // namespace pcc::runtime
 
