@@ -6,12 +6,14 @@
 #include "runtime/launch/report/FlightFile.h"
 #include "runtime/launch/spawn/SpawnRanks.h"
 #include "runtime/launch/thread/RankTeam.h"
+#include "runtime/launch/thread/SignalEnd.h"
 
 namespace pcc::runtime {
 
 /// Runs the ranks as threads of this process.
 static Status runInThisProcess(const std::string &bundle,
                                const RunOptions &options) {
+  tellEndBySignal();
   RankTeam team;
   PCC_RETURN_IF_ERROR(team.start(bundle, options));
   return team.call([](Rank &rank) { return rank.run(); });

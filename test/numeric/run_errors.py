@@ -511,6 +511,21 @@ def interrupted_while_the_bundle_is_written(folder):
 
 
 @case
+def interrupted_runs_tell_the_signal(folder):
+    """Tests that a run says which signal has ended it, as threads and as processes. The exit code is that of shells."""
+    path, given = bundle(folder)
+    for comm in ("thread", "mpi"):
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([pcc.PCC, "run", path, *given[:2], "--comm", comm, "--repeat", "1000000000"], stdin=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            time.sleep(2)
+            process.send_signal(sent)
+            _, err = process.communicate(timeout=60)
+            if process.returncode != 128 + sent or err != f"pcc: error: the run was ended by signal {int(sent)} ({signal.strsignal(sent)})\n":
+                raise pcc.Failure(f"{comm}: exit code {process.returncode} after {sent.name}, said {err!r}")
+
+
+@case
 def outputs_stay_in_their_folder(folder):
     """Tests that outputs stay in their folder: an output's name comes from the model, which may be hostile."""
     evil = "../../evil"
