@@ -183,6 +183,10 @@ def tips_zoom_search(pages):
     names = browser.run("[...document.querySelectorAll('.shard code')].map(code => code.textContent)")
     wanted = {p["name"] for rank in pcc.inspect(pages.bundle)["ranks"] for p in rank["parameters"] if "h.1" in p["name"] and "c_attn.weight" in p["name"]}
     expect(wanted and set(names) == wanted, f"the search finds {names}, expected {wanted}")
+    browser.run("search.value = ''; search.dispatchEvent(new Event('input'))")
+    names = [p["name"] for rank in pcc.inspect(pages.bundle)["ranks"] for p in rank["parameters"]]
+    count = browser.run("document.querySelector('#shards .heading p').textContent")
+    expect(f" of {len(set(names))} weights" in count, f"the page counts '{count}' of {len(set(names))} weights")
     browser.run("document.querySelectorAll('#reasons details')[1].querySelector('summary').click()")
     browser.settle()
     text = browser.run("document.querySelectorAll('#reasons details')[1].innerText")

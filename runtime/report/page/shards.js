@@ -33,6 +33,15 @@ function shardRow(source, parameter) {
       parameter.more ? make("span", {class: "muted"}, `and ${parameter.more} more`) : null));
 }
 
+/** Returns how many of the weights `found` are shown. A weight that several groups of ranks hold, as a tied one, is one weight with several rows. */
+function countOf(found, shown) {
+  const seen = new Set(), again = new Set();
+  for (const {name} of found)
+    (seen.has(name) ? again : seen).add(name);
+  const first = new Set(found.slice(0, shown).map(parameter => parameter.name));
+  return `${first.size} of ${plural(seen.size, "weight")}` + (again.size ? `, ${again.size} of them on several stages` : "");
+}
+
 function shardsSection(source) {
   const parameters = source.bundle ? source.bundle.parameters : [];
   if (!parameters.length)
@@ -49,7 +58,7 @@ function shardsSection(source) {
     const pattern = new RegExp(search.value.trim().split("*").map(part => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*"), "i");
     const found = (search.value.trim() ? parameters : first).filter(parameter => pattern.test(parameter.name));
     list.replaceChildren(...found.slice(0, shown).map(parameter => shardRow(source, parameter)));
-    rest.textContent = found.length ? `${Math.min(shown, found.length)} of ${plural(found.length, "weight")}` : "no weight has such a name";
+    rest.textContent = found.length ? countOf(found, shown) : "no weight has such a name";
     more.hidden = found.length <= shown;
   }
   more.addEventListener("click", () => show(shown * 3));
