@@ -62,7 +62,10 @@ static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
   const int index = mesh.indexOf(axis.axis);
   if (index < 0)
     return "names an axis that the mesh does not have";
-  if (axis.pre < 1 || axis.size < 1 || mesh.axes[index].size % axis.end() != 0)
+  // The product of `pre` and `size` may not fit into 64 bits.
+  const int64_t whole = mesh.axes[index].size;
+  if (axis.pre < 1 || axis.size < 1 || axis.pre > whole ||
+      axis.size > whole / axis.pre || whole % axis.end() != 0)
     return "has a sub-axis that does not divide its axis";
   return nullptr;
 }

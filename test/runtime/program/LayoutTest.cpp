@@ -87,6 +87,11 @@ TEST(Layout, FaultsAreNamed) {
   const Layout noDivisor = test::makeLayout({{{8, {{"tp", 1, 3}}}}});
   EXPECT_STREQ(findLayoutFault(noDivisor, tp4, shape),
                "has a sub-axis that does not divide its axis");
+  // The product of both sizes is 0 in 64 bits.
+  const Layout overflowing =
+      test::makeLayout({{{8, {{"tp", int64_t(1) << 32, int64_t(1) << 32}}}}});
+  EXPECT_STREQ(findLayoutFault(overflowing, tp4, shape),
+               "has a sub-axis that does not divide its axis");
   const Layout huge =
       test::makeLayout({{{int64_t(1) << 40}, {int64_t(1) << 40}}});
   EXPECT_NE(findLayoutFault(huge, tp4, shape), nullptr);
