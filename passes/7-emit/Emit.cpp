@@ -23,6 +23,7 @@
 #include "runtime/program/SummaryText.h"
 #include "runtime/program/VerifyProgram.h"
 #include "runtime/program/WeightFile.h"
+#include "runtime/program/bundle/BundleFields.h"
 #include "runtime/tensor/JsonNumbers.h"
 #include "runtime/timeline/TimelineFiles.h"
 
@@ -245,15 +246,15 @@ private:
     if (options.summary)
       *options.summary = runtime::summaryText(
           description, {planned.makespan, runtime::idleShare(planned)});
+    const std::string sealed = runtime::sealJson(
+        description.dump(-1, ' ', /*ensure_ascii=*/false,
+                         nlohmann::ordered_json::error_handler_t::replace) +
+        "\n");
     if (!options.explanation.empty())
       PCC_RETURN_IF_ERROR(
-          folder.write("explain.json", runtime::sealJson(options.explanation)));
-    return folder.write(
-        "bundle.json",
-        runtime::sealJson(
-            description.dump(-1, ' ', /*ensure_ascii=*/false,
-                             nlohmann::ordered_json::error_handler_t::replace) +
-            "\n"));
+          folder.write("explain.json",
+                       runtime::explainJsonFor(options.explanation, sealed)));
+    return folder.write("bundle.json", sealed);
   }
 
   /// Writes the simulated start and end times of the step's computations and

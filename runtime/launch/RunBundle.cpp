@@ -7,6 +7,9 @@
 #include "runtime/launch/spawn/SpawnRanks.h"
 #include "runtime/launch/thread/RankTeam.h"
 #include "runtime/launch/thread/SignalEnd.h"
+#include "runtime/program/bundle/BundleFields.h"
+
+#include <nlohmann/json.hpp>
 
 namespace pcc::runtime {
 
@@ -21,7 +24,8 @@ static Status runInThisProcess(const std::string &bundle,
 
 /// Starts ranks only after two checks:
 ///
-/// - The bundle (directory with one executable per rank) is complete.
+/// - The bundle (directory with one executable per rank) is complete, and the
+///   fields of its bundle.json have possible values.
 /// - `options.comm` fits the bundle. A bundle for GPUs does not run with "mpi",
 ///   and a bundle for CPUs does not run with "nccl".
 ///
@@ -30,7 +34,9 @@ static Status runInThisProcess(const std::string &bundle,
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
   PCC_RETURN_IF_ERROR(checkBundle(bundle));
-  const bool onGpus = isForGpus(bundle);
+  nlohmann::ordered_json description;
+  PCC_RETURN_IF_ERROR(readBundleJson(bundle, description));
+  const bool onGpus = description.at("target") == "cuda";
   if (options.comm == (onGpus ? "mpi" : "nccl"))
     return Status::error(
         NoDevice,

@@ -98,6 +98,11 @@ std::string sealJson(std::string json) {
   return json + jsonSealOf(json);
 }
 
+std::string sealOf(const std::string &sealed) {
+  constexpr size_t numDigits = 32;
+  return sealed.substr(sealed.size() - kJsonEnd.size() - numDigits, numDigits);
+}
+
 Status checkPresent(const std::string &bundle) {
   struct stat facts{};
   if (stat(bundle.c_str(), &facts) != 0)

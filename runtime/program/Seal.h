@@ -32,6 +32,10 @@ Status checkSeal(const std::string &path);
 ///     {"world":4,"mesh":{"tp":4},"seal":"9a3c…"}
 std::string sealJson(std::string json);
 
+/// Returns the seal in `sealed`, the result of sealJson(): 32 hexadecimal
+/// digits.
+std::string sealOf(const std::string &sealed);
+
 /// Returns success if `bundle` is the path of a directory. Returns an error
 /// with exit code 11 if nothing exists at this path, or if there is a file. A
 /// note of the error says how to make a bundle.

@@ -2,8 +2,8 @@
 
 #include "runtime/report/BundleSummary.h"
 
-#include "runtime/program/Inspect.h"
-#include "runtime/program/Seal.h"
+#include "runtime/program/bundle/BundleFields.h"
+#include "runtime/program/bundle/Inspect.h"
 #include "runtime/report/ExplanationSummary.h"
 
 #include <filesystem>
@@ -135,18 +135,9 @@ static Status addReasons(const std::string &bundle, Json &source) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, error)))
     return Status::success();
-  std::string text;
-  PCC_RETURN_IF_ERROR(readSealedJson(path, text));
-  Status damaged = Status::error(DamagedBundle, "'" + path + "' is damaged");
-  Json content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!content.is_object())
-    return damaged;
-  try {
-    content.erase("seal");
-    source["explain"] = summarizeExplanation(content);
-  } catch (const std::exception &) {
-    return damaged;
-  }
+  Json content;
+  PCC_RETURN_IF_ERROR(readExplainJson(bundle, content));
+  source["explain"] = summarizeExplanation(content);
   return Status::success();
 }
 

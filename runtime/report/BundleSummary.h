@@ -33,7 +33,8 @@ nlohmann::ordered_json summarizeBundle(const nlohmann::ordered_json &inspected);
 /// explain.json; there is no field "explain" then. If more than 1,024 ranks run
 /// one program, only the weight shards of the first 1,024 of these ranks are
 /// listed. The field "parts_of_ranks" of "bundle" is then 1024. Returns an
-/// error with exit code 11 if a file is damaged, or if there is no bundle.json.
+/// error with exit code 11 if a file is damaged, if there is no bundle.json, or
+/// if explain.json belongs to another bundle.
 Status addBundle(const std::string &bundle, nlohmann::ordered_json &source);
 
 } // namespace pcc::runtime

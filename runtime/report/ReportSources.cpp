@@ -3,9 +3,11 @@
 #include "runtime/report/ReportSources.h"
 
 #include "runtime/base/MissingFile.h"
+#include "runtime/program/bundle/BundleFields.h"
 #include "runtime/report/BundleSummary.h"
 #include "runtime/report/ExplanationSummary.h"
 #include "status/Counted.h"
+#include "status/PrintableText.h"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -84,13 +86,17 @@ void addRunReport(Json report, Json &source) {
 
 /// Adds `content`, the JSON of a file such as the output of `pcc explain
 /// --json`, to `source`. Finds out the kind of the file by the names of its
-/// fields. Returns false if a report cannot show this kind. Throws an exception
-/// of nlohmann::json if a field is missing.
-static bool addContent(const Json &content, Json &source) {
+/// fields. Returns an error, which names the file `name`, if a report cannot
+/// show this kind. Throws an exception of nlohmann::json if a field is missing.
+static Status addContent(const std::string &name, const Json &content,
+                         Json &source) {
   if (has(content, {"world", "stages", "ranks", "collectives", "kernels"})) {
     source["kind"] = "inspect";
     source["bundle"] = summarizeBundle(content);
   } else if (has(content, {"world", "totals", "collectives", "lints"})) {
+    if (const auto fault = findExplanationFault(content))
+      return refuse(name, "its field '" + printable(fault->path) + "' " +
+                              fault->what);
     source["kind"] = "explain";
     source["explain"] = summarizeExplanation(content);
   } else if (has(content, {"phases", "seconds", "unsupported", "notes"})) {
@@ -103,9 +109,9 @@ static bool addContent(const Json &content, Json &source) {
     source["kind"] = "plan";
     source["plan"] = content;
   } else {
-    return false;
+    return refuse(name, "it is JSON of another kind");
   }
-  return true;
+  return Status::success();
 }
 
 static Status readText(const std::string &path, std::string &text) {
@@ -152,12 +158,10 @@ static Status readContent(const ReportInput &input, const std::string &text,
     return readBundle(fs::path(name).parent_path().string(), source);
   try {
     source = Json::object();
-    if (content.is_object() && addContent(content, source))
-      return Status::success();
-  } catch (const std::exception &problem) {
-    return refuse(name, problem.what());
+    return addContent(name, content, source);
+  } catch (const std::exception &) {
+    return refuse(name, "one of its fields is absent or has a wrong value");
   }
-  return refuse(name, "it is JSON of another kind");
 }
 
 Status readReportSource(const ReportInput &input, Json &source) {

@@ -72,6 +72,7 @@ LAYERS = [
     (r"dialects/.*",                     [OWN, SHARDING, r"dialects/attributes/.*"]),
     (r"runtime/base/.*",                 [ROOM]),
     (r"runtime/tensor/.*",               [ROOM, r"runtime/base/.*"]),
+    (r"runtime/program/bundle/.*",       [ROOM, r"runtime/program/[^/]+", BASE, SHARDING]),
     (r"runtime/program/.*",              [ROOM, BASE, SHARDING, r"runtime/timeline/.*"]),
     (r"runtime/timeline/.*",             [ROOM, r"runtime/base/.*"]),
     (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", PROGRAM]),

@@ -1,7 +1,7 @@
 //===- InspectCommand.cpp - pcc inspect: description of a bundle ----------===//
 
 #include "runtime/base/NumberCheck.h"
-#include "runtime/program/Inspect.h"
+#include "runtime/program/bundle/Inspect.h"
 #include "status/PrintableText.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"

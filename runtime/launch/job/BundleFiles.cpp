@@ -3,6 +3,7 @@
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/program/Seal.h"
 #include "status/Counted.h"
+#include "status/ShellWord.h"
 
 #include <cctype>
 #include <charconv>
@@ -106,6 +107,13 @@ Status checkBundle(const std::string &bundle) {
   std::string text;
   PCC_RETURN_IF_ERROR(readDescription(bundle, text));
   const int world = recordedWorld(text);
+  if (world < 1)
+    return Status::error(
+        DamagedBundle,
+        "'" + bundle +
+            "/bundle.json' is damaged: its field 'world' is "
+            "no number of ranks",
+        {"compile the model again: pcc MODEL -o " + shellWord(bundle)});
   if (present < world)
     return Status::error(DamagedBundle, "bundle '" + bundle + "' of " +
                                             counted(world, "rank") + " lacks " +

@@ -8,9 +8,11 @@
 #include "runtime/launch/report/FlightFile.h"
 #include "runtime/launch/thread/LoadImages.h"
 #include "runtime/launch/thread/RunThreads.h"
+#include "runtime/program/bundle/BundleFields.h"
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 namespace pcc::runtime {
 
@@ -18,6 +20,8 @@ namespace pcc::runtime {
 /// them.
 Status RankTeam::start(const std::string &bundle, RunOptions given) {
   PCC_RETURN_IF_ERROR(checkBundle(bundle));
+  nlohmann::ordered_json description;
+  PCC_RETURN_IF_ERROR(readBundleJson(bundle, description));
   const int worldSize = countRanks(bundle);
   options = std::move(given);
   options.bundle = bundle;

@@ -17,6 +17,19 @@ namespace pcc::runtime {
 
 namespace fs = std::filesystem;
 
+/// Text of bundle.json, before it is sealed, for two ranks without tensors.
+static constexpr const char *description = R"({"world":2,"mesh":{"tp":2},
+"target":"cpu","tf32":false,"microbatches":1,"schedule":"forward",
+"inputs":[],"outputs":[],"stages":[{"stage":0,"ranks":[0,1],"flops":0,
+"recomputed_flops":0,"weight_bytes":0,"activation_bytes":0}],
+"programs":[{"position":0,"stages":[0],"arena_bytes":0,
+"arena_lower_bound_bytes":0,"weight_bytes":0,"gradient_bytes":0,
+"state_bytes":0,"received_bytes":0,"instructions":0,"actions":[],
+"parameters":[],"inputs":[],"outputs":[]}],"collectives":[],"transfers":[],
+"kernels":{"unique":0,"calls":0},"planned_step":{"seconds":0,
+"rows":[{"name":"rank 0","idle_seconds":0,"weight_bytes":0,"state_bytes":0,
+"arena_bytes":0,"memory":[],"actions":[],"messages":[]}]}})";
+
 class RankProcess : public testing::Test {
 protected:
   void SetUp() override {
@@ -25,7 +38,7 @@ protected:
     fs::create_directory(bundle);
     fs::copy_file(PCC_BUNDLE_RUN, bundle + "/run");
     ASSERT_TRUE(sealFile(bundle + "/run").ok());
-    std::ofstream(bundle + "/bundle.json") << sealJson("{\"world\":2}");
+    std::ofstream(bundle + "/bundle.json") << sealJson(description);
     fs::copy_file(PCC_GATHER_RANK, bundle + "/rank-000");
     ASSERT_TRUE(sealFile(bundle + "/rank-000").ok());
     fs::create_hard_link(bundle + "/rank-000", bundle + "/rank-001");

@@ -21,7 +21,7 @@ DOCUMENTS = {
               "`bundle.json` in the bundle holds the same, with an entry per program in place of one per rank."),
     EXPLAIN: (["explain", "explain-training", "explain-advised"], "One object. It has the fields of `inspect` that are known before kernels exist, and "
               "says why each collective is there. Prices are those of the cluster model. `explain.json` in a bundle holds the same, without "
-              "`price`, `other_cut` and the prices of options."),
+              "`price`, `other_cut` and the prices of options; its `bundle` is the seal of the `bundle.json` that it belongs to."),
     PIPELINE: (["plan-pipeline"], "One object."),
     COMPILE: (["compile-inference", "compile-training", "compile-unknown"], "One object, which is written also where the compilation "
               "fails."),

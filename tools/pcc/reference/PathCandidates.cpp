@@ -1,7 +1,7 @@
 //===- PathCandidates.cpp - files and folders for completion --------------===//
 
 #include "tools/pcc/reference/PathCandidates.h"
-#include "runtime/program/Seal.h"
+#include "runtime/program/bundle/BundleFields.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -79,16 +79,11 @@ std::vector<std::string> tool::pathsFrom(const std::string &prefix,
 }
 
 std::vector<std::string> tool::inputsOfBundle(const std::string &bundle) {
-  std::string text;
-  if (runtime::readSealedJson(bundle + "/bundle.json", text).failed())
+  nlohmann::ordered_json facts;
+  if (runtime::readBundleJson(bundle, facts).failed())
     return {};
-  const auto facts = nlohmann::json::parse(text, nullptr,
-                                           /*allow_exceptions=*/false);
   std::vector<std::string> names;
-  if (facts.is_object() && facts.contains("inputs"))
-    for (const auto &input : facts["inputs"])
-      if (input.is_object() && input.contains("name") &&
-          input["name"].is_string())
-        names.push_back(input["name"].get<std::string>());
+  for (const auto &input : facts.at("inputs"))
+    names.push_back(input.at("name").get<std::string>());
   return names;
 }

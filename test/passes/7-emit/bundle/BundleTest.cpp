@@ -2,9 +2,9 @@
 
 #include "passes/7-emit/Emit.h"
 #include "passes/7-emit/bundle/BundleFolder.h"
-#include "runtime/program/Inspect.h"
 #include "runtime/program/ProgramImage.h"
 #include "runtime/program/Seal.h"
+#include "runtime/program/bundle/Inspect.h"
 #include "test/passes/7-emit/program/Modules.h"
 
 #include <cstdlib>

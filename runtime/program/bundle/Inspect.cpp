@@ -1,10 +1,10 @@
 //===- Inspect.cpp - the bundle description of `pcc inspect` --------------===//
 
-#include "runtime/program/Inspect.h"
+#include "runtime/program/bundle/Inspect.h"
 #include "runtime/program/InspectText.h"
-#include "runtime/program/Layout.h"
-#include "runtime/program/Seal.h"
 #include "runtime/program/ShardsText.h"
+#include "runtime/program/bundle/BundleFields.h"
+#include "runtime/program/bundle/LayoutJson.h"
 #include "sharding/ShardingText.h"
 #include "status/PrintableText.h"
 #include "status/Suggestions.h"
@@ -18,19 +18,10 @@ namespace pcc::runtime {
 
 namespace {
 /// Mesh of a bundle. The class reads the mesh axes from the file bundle.json,
-/// and adds the axis "mb" as the last axis. A coordinate on the axis "mb" is
-/// the number of a microbatch. For example, a bundle with the axes {dp=2, tp=4}
-/// and 8 microbatches has the mesh {dp=2, tp=4, mb=8}. The file bundle.json
-/// does not list axes of size 1. The pipeline axis "pp" may therefore be
-/// absent.
+/// and adds the axis "mb" as the last axis (meshOf()).
 class InspectMesh {
 public:
-  InspectMesh(const Json &bundle) {
-    for (const auto &[name, size] : bundle.at("mesh").items())
-      mesh.axes.push_back({name, size.get<int64_t>()});
-    mesh.axes.push_back({std::string(dist::timeAxis),
-                         bundle.at("microbatches").get<int64_t>()});
-  }
+  InspectMesh(const Json &bundle) : mesh(meshOf(bundle)) {}
 
   /// Returns coordinates as JSON, such as {"dp": 1, "tp": 0}.
   Json coordinatesJson(const Coordinates &at) const {
@@ -44,30 +35,6 @@ public:
   /// mesh has no axis "pp".
   int64_t pipelinePosition(const Coordinates &at) const {
     return mesh.axes[0].name == "pp" ? at[0] : 0;
-  }
-
-  /// Parses the division of one dim of a tensor over ranks. `stored` is a list
-  /// of factors, whose product is the size of the dim. Each factor is a list.
-  /// The first entry is the size of the factor. The other entries are the
-  /// sub-axes that split the factor. A sub-axis is a mesh axis or a factor of a
-  /// mesh axis.
-  ///
-  /// For example, `stored` is [[3], [64, ["tp", 1, 2]]]. The dim has 3 · 64
-  /// elements. The factor 3 is not split. The factor 64 is split over the
-  /// sub-axis ["tp", 1, 2]. In general, ["tp", m, k] is a sub-axis of the mesh
-  /// axis tp. If tp has n coordinates and is reshaped to [m, k, n / (m · k)],
-  /// the sub-axis is the dim of size k.
-  static DimSharding dimOf(const Json &stored) {
-    DimSharding dim;
-    for (const Json &entry : stored) {
-      Factor &factor = dim.factors.emplace_back();
-      factor.size = entry.at(0).get<int64_t>();
-      for (size_t i = 1; i < entry.size(); ++i)
-        factor.axes.push_back({entry[i].at(0).get<std::string>(),
-                               entry[i].at(1).get<int64_t>(),
-                               entry[i].at(2).get<int64_t>()});
-    }
-    return dim;
   }
 
   /// Returns the index ranges of a dim that the rank at the coordinates `at`
@@ -123,8 +90,7 @@ public:
     for (const char *list : lists)
       for (Json entry : program.at(list)) {
         InspectedTensor &tensor = tensors[list].emplace_back();
-        for (const Json &dim : entry.at("layout"))
-          tensor.dims.push_back(mesh.dimOf(dim));
+        tensor.dims = parseLayout(entry.at("layout")).value_or(Layout()).dims;
         entry.erase("layout");
         tensor.entry = std::move(entry);
       }
@@ -254,9 +220,8 @@ static void keepTensors(Json &program, const Json &bundle,
         for (const Json &port : bundle.at(list))
           if (port.at("name") == name)
             tensor.update(port);
-      dist::Sharding sharding;
-      for (const Json &dim : tensor.at("layout"))
-        sharding.dims.push_back(InspectMesh::dimOf(dim));
+      dist::Sharding sharding =
+          parseLayout(tensor.at("layout")).value_or(Layout());
       tensor["sharding"] = dist::toBriefString(
           dist::withoutTime(std::move(sharding)), mesh.mesh);
       kept.push_back(std::move(tensor));
@@ -295,30 +260,6 @@ static Status describeShards(Json bundle, const std::string &glob,
   return Status::success();
 }
 
-/// Reads the file bundle.json in the directory `folder`, and calls `use` with
-/// its content. Returns an error with exit code 11 if the file is absent or
-/// damaged, or if `use` throws because a field is missing. Returns exit code 7
-/// if the system refuses access. Otherwise, returns the result of `use`.
-static Status withBundle(const std::string &folder,
-                         const std::function<Status(Json)> &use) {
-  const std::string path = folder + "/bundle.json";
-  std::string content;
-  PCC_RETURN_IF_ERROR(checkPresent(folder));
-  PCC_RETURN_IF_ERROR(readSealedJson(path, content));
-  Json bundle = Json::parse(content, nullptr, /*allow_exceptions=*/false);
-  if (!bundle.is_object())
-    return Status::error(DamagedBundle, "'" + path +
-                                            "' is damaged: it is no "
-                                            "JSON object");
-  try {
-    bundle.erase("seal");
-    return use(std::move(bundle));
-  } catch (const std::exception &problem) {
-    return Status::error(DamagedBundle,
-                         "cannot read '" + path + "': " + problem.what());
-  }
-}
-
 /// Sets `text` to the description of `bundle` that `options` ask for, such as
 /// the description of one rank. Returns an error with exit code 2 if a rank or
 /// a tensor in `options` does not exist.
@@ -345,28 +286,26 @@ static Status describe(Json bundle, const InspectOptions &options,
 }
 
 Status inspectBundle(const InspectOptions &options, std::string &text) {
-  return withBundle(options.bundle, [&](Json bundle) {
-    return describe(std::move(bundle), options, text);
-  });
+  Json bundle;
+  PCC_RETURN_IF_ERROR(readBundleJson(options.bundle, bundle));
+  return describe(std::move(bundle), options, text);
 }
 
 Status inspectRanks(const std::string &bundle, int64_t mostOfProgram,
                     Json &head, const std::function<void(const Json &)> &use) {
-  return withBundle(bundle, [&](Json content) {
-    const InspectMesh mesh(content);
-    const Json programs = content.at("programs");
-    content.erase("programs");
-    const auto perProgram =
-        numRanks(mesh.mesh) / static_cast<int64_t>(programs.size());
-    for (size_t program = 0; program < programs.size(); ++program) {
-      const RankExpander expander(mesh, programs[program]);
-      const int64_t first = static_cast<int64_t>(program) * perProgram;
-      for (int64_t i = 0; i < std::min(perProgram, mostOfProgram); ++i)
-        use(expander.expand(first + i, coordinatesOf(mesh.mesh, first + i)));
-    }
-    head = std::move(content);
-    return Status::success();
-  });
+  PCC_RETURN_IF_ERROR(readBundleJson(bundle, head));
+  const InspectMesh mesh(head);
+  const Json programs = head.at("programs");
+  head.erase("programs");
+  const auto perProgram =
+      numRanks(mesh.mesh) / static_cast<int64_t>(programs.size());
+  for (size_t program = 0; program < programs.size(); ++program) {
+    const RankExpander expander(mesh, programs[program]);
+    const int64_t first = static_cast<int64_t>(program) * perProgram;
+    for (int64_t i = 0; i < std::min(perProgram, mostOfProgram); ++i)
+      use(expander.expand(first + i, coordinatesOf(mesh.mesh, first + i)));
+  }
+  return Status::success();
 }
 
 } // namespace pcc::runtime

@@ -1,7 +1,7 @@
 //===- Inspect.h - the bundle description of `pcc inspect` ----------------===//
 
-#ifndef PCC_RUNTIME_PROGRAM_INSPECT_H
-#define PCC_RUNTIME_PROGRAM_INSPECT_H
+#ifndef PCC_RUNTIME_PROGRAM_BUNDLE_INSPECT_H
+#define PCC_RUNTIME_PROGRAM_BUNDLE_INSPECT_H
 
 #include "status/Status.h"
 
@@ -56,4 +56,4 @@ Status inspectRanks(
 
 } // namespace pcc::runtime
 
-#endif // PCC_RUNTIME_PROGRAM_INSPECT_H
+#endif // PCC_RUNTIME_PROGRAM_BUNDLE_INSPECT_H
