@@ -77,8 +77,9 @@ static Status checkDumps(const fs::path &path) {
 }
 
 /// Returns an error if the user requests a timeline, a page or copies of the
-/// weights, but the compilation writes no bundle. A timeline is a file with the predicted start
-/// and end times of the computations and messages of one step. The options
+/// weights, but the compilation writes no bundle. A timeline is a file with the
+/// predicted start and end times of the computations and messages of one step.
+/// The options
 /// --schedule-svg, --trace and --html request a timeline. pcc computes the
 /// times from the programs of the ranks, and these programs exist only if pcc
 /// writes a bundle.

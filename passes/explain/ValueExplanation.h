@@ -99,8 +99,8 @@ struct ValueExplanation {
 /// each op, in the order of the program. If there are none, `pattern` selects
 /// ONNX nodes by their names. In this case, the explained values are those that
 /// the nodes compute in the forward pass, then those of the backward pass, and
-/// at last those that update the weights of the nodes. `module` must be the IR directly after phase 4-shard, because the
-/// next phase erases reshards.
+/// at last those that update the weights of the nodes. `module` must be the IR
+/// directly after phase 4-shard, because the next phase erases reshards.
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);
 

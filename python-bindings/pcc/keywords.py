@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from typing import Mapping, NamedTuple
 
 from . import _pcc
 
 
+# An option in a text of the tool.
+OPTION = re.compile(r"(?<![\w-])--([a-z][\w-]*)")
 # Keywords that may also be written in the plural, as in `dims={"batch": 8}`.
 PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
 # Options that print something and exit, or choose what is printed.
@@ -35,6 +38,11 @@ def keyword_of(name: str) -> str:
     """Returns the keyword that users write for an option: dim -> dims, batch-dim -> batch_dims, lr -> lr."""
     keyword = name.replace("-", "_")
     return keyword + "s" if keyword in PLURALS else keyword
+
+
+def in_keywords(text: str) -> str:
+    """Returns a text of the tool with the options in it as keywords: 'without --dp and --cp' -> 'without dp and cp'."""
+    return OPTION.sub(lambda option: keyword_of(option[1]), text)
 
 
 def _option(command: str, keyword: str) -> Option:
@@ -100,4 +108,4 @@ def model_words(model: str | os.PathLike[str] | None) -> list[str]:
 
 def document(command: str) -> str:
     """Returns the options of a command with their types, for a docstring."""
-    return "\n".join(f"    {keyword_of(option.name)} ({option.type}): {option.description}" for option in options_of(command).values())
+    return "\n".join(f"    {keyword_of(option.name)} ({option.type}): {in_keywords(option.description)}" for option in options_of(command).values())

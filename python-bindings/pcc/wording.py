@@ -7,17 +7,21 @@ import re
 from typing import Any, Iterator, Mapping
 
 from .error import Error
-from .keywords import keyword_of
+from .keywords import OPTION, in_keywords, keyword_of
 
 # Functions whose options are those of Bundle.run.
 RUNNING = ("run", "train", "step")
-OPTION = re.compile(r"(?<![\w-])--([a-z][\w-]*)")
 REPORTABLE = ("report() takes bundles, results of explain() and inspect(), lists of the steps of a session, and files: JSON of these, "
               "of report= or measurements=, and the lines of metrics=")
 
 
 def _keyword(match: re.Match[str]) -> str:
     return keyword_of(match[1])
+
+
+def _dims(text: str) -> str:
+    """Returns the dict of all options --dim in `text`: {"batch": 8, "seq": 32}."""
+    return json.dumps({name: int(size) for name, size in re.findall(r"--dim (\S+?)=(\d+)\b", text)}, ensure_ascii=False)
 
 
 def _unknown(message: str, function: str) -> str | None:
@@ -36,15 +40,14 @@ def _text(text: str, function: str) -> str:
     made = re.fullmatch(r"pcc MODEL -o (.+) makes (it|a bundle)", text)
     if made:
         return f"pcc.compile(MODEL, output={made[1] if made[2] == 'a bundle' else repr(made[1])}) makes {made[2]}"
-    sizes = re.findall(r"--dim (\S+)=(\d+)", text) if "pcc " in text else []
-    if sizes:
-        return f"for example: dims={json.dumps({name: int(size) for name, size in sizes}, ensure_ascii=False)}"
+    if "pcc " in text and (dims := _dims(text)) != "{}":
+        return f"for example: dims={dims}"
     documented = "Bundle.run" if function in RUNNING else function
     text = re.sub(r"'pcc[\w ]* --help' lists the options", f"help(pcc.{documented}) lists the options", text)
     text = re.sub(r"--input (\S+?)=FILE\.npy", lambda found: f"{function}({{{json.dumps(found[1], ensure_ascii=False)}: …}})", text)
-    text = re.sub(r"--dim (\S+?)=(\d+)\b", lambda found: f"dims={{{json.dumps(found[1], ensure_ascii=False)}: {found[2]}}}", text)
+    text = re.sub(r"--dim \S+?=\d+\b(?: --dim \S+?=\d+\b)*", lambda found: f"dims={_dims(found[0])}", text)
     text = re.sub(OPTION.pattern + r" ([A-Z]+\b(?!=)|'[^']*'|\d+\b)", lambda found: f"{_keyword(found)}={found[2]}", text)
-    return OPTION.sub(_keyword, text)
+    return in_keywords(text)
 
 
 @contextlib.contextmanager

@@ -163,6 +163,9 @@ class Descriptions(unittest.TestCase):
             for keyword in PRINTING:
                 self.assertNotIn(f"    {keyword} (", function.__doc__)
         self.assertIn("    dims (Mapping[str, int]", pcc.compile.__doc__)
+        self.assertIn("without dp and cp", pcc.compile.__doc__)
+        for function in (pcc.compile, pcc.verify, pcc.explain, pcc.Bundle.run):
+            self.assertNotRegex(function.__doc__.partition("Options:")[2], r"(?<![\w-])--[a-z]")
 
 
 

@@ -10,6 +10,7 @@ import unittest
 
 import models
 import numpy as np
+import onnx
 import pcc
 
 
@@ -73,6 +74,15 @@ class Errors(unittest.TestCase):
             self.assertIn(notes, (None, caught.exception.notes))
         with self.assertRaises(TypeError):
             pcc.compile(self.model, 2)
+
+    def test_sizes_are_one_dict(self):
+        error = self.fails(5, pcc.compile, self.model, dims={"batch": 4, "seq": 4096})
+        self.assertRegex(error.message, r'at most dims={"seq": \d+}, got dims={"seq": 4096}$')
+        path = os.path.join(self.folder, "sum.onnx")
+        values = [onnx.helper.make_tensor_value_info(name, 1, shape) for name, shape in [("x", ["n", "m"]), ("z", [2, 3]), ("y", None)]]
+        onnx.save(onnx.helper.make_model(onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "z"], ["y"])], "g", values[:2], values[2:])), path)
+        error = self.fails(5, pcc.compile, path, dims={"n": 2, "m": 4})
+        self.assertEqual(error.notes, ['sizes are bound by dims={"m": 4, "n": 2}; the model may have been exported for other sizes'])
 
     def test_a_model_that_cannot_be_read(self):
         self.assertIn("nothing.onnx", str(self.fails(3, pcc.compile, "nothing.onnx")))

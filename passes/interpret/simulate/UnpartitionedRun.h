@@ -27,8 +27,8 @@ runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
 
 /// Returns the error that pcc reports after the run of a module has failed with
 /// `error`. An error about a file of the user (BadInput, CannotRead,
-/// InputOutput) is returned as it is. Any other error becomes a defect of pcc. `what` names the module, such as "the
-/// partitioned model".
+/// InputOutput) is returned as it is. Any other error becomes a defect of pcc.
+/// `what` names the module, such as "the partitioned model".
 Status cannotRun(llvm::StringRef what, const Status &error);
 
 } // namespace pcc::interpret

@@ -43,24 +43,29 @@ TEST(NumberCheck, RealNumbersAreFiniteAndInRange) {
 
 TEST(RunOptionsCheck, NoOptionIsIgnored) {
   const RunOptions none;
-  EXPECT_TRUE(checkRunOptions(none, false).ok());
-  EXPECT_TRUE(checkRunOptions(none, true).ok());
+  EXPECT_TRUE(checkRunOptions(none, false, false).ok());
+  EXPECT_TRUE(checkRunOptions(none, true, false).ok());
   RunOptions training;
   training.save = "saved";
   training.saveEvery = 2;
   training.steps = 3;
-  EXPECT_TRUE(checkRunOptions(training, true).ok());
-  EXPECT_EQ(checkRunOptions(training, false).code(), WrongUsage);
+  EXPECT_TRUE(checkRunOptions(training, true, false).ok());
+  EXPECT_EQ(checkRunOptions(training, false, false).code(), WrongUsage);
   training.save.clear();
-  EXPECT_EQ(checkRunOptions(training, true).message(),
+  EXPECT_EQ(checkRunOptions(training, true, false).message(),
             "--save-every needs --save DIR");
   RunOptions lines;
   lines.metrics = "-";
-  EXPECT_EQ(checkRunOptions(lines, true).message(),
+  EXPECT_EQ(checkRunOptions(lines, true, false).message(),
             "--metrics needs a file, since the lines of steps are on stdout, "
             "got '-'");
   RunOptions inference;
   inference.repeat = 3;
-  EXPECT_TRUE(checkRunOptions(inference, false).ok());
-  EXPECT_EQ(checkRunOptions(inference, true).code(), WrongUsage);
+  EXPECT_TRUE(checkRunOptions(inference, false, false).ok());
+  EXPECT_EQ(checkRunOptions(inference, true, false).code(), WrongUsage);
+  RunOptions gpus;
+  gpus.shareGpu = true;
+  EXPECT_TRUE(checkRunOptions(gpus, false, true).ok());
+  EXPECT_EQ(checkRunOptions(gpus, false, false).message(),
+            "--share-gpu is for GPUs, but the bundle runs on CPUs");
 }
