@@ -13,6 +13,7 @@
 #include "passes/2-prepare/training/LossScale.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "runtime/base/QuantityText.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "differentiate"
@@ -222,30 +223,42 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return success();
   }
 
-  /// Emits a remark about the trained weights. Names at most four of them, and
-  /// none if all weights train.
+  /// Emits a remark about the trained weights. It names the few that train, or
+  /// the few that do not.
   void noteTrained() {
-    constexpr int64_t mostNamed = 4;
-    std::string names;
-    int64_t count = 0, elements = 0, all = 0;
+    SmallVector<std::string> names, others;
+    int64_t elements = 0;
     for (auto parameter : getOperation().getOps<graph::ParameterOp>()) {
-      all += isa<FloatType>(
-          cast<RankedTensorType>(parameter.getType()).getElementType());
-      if (!trained.contains(parameter))
+      auto type = cast<RankedTensorType>(parameter.getType());
+      if (trained.contains(parameter))
+        elements += type.getNumElements();
+      else if (!isa<FloatType>(type.getElementType()))
         continue;
-      if (count < mostNamed)
-        names += (count ? ", " : "") + parameter.getSymName().str();
-      ++count;
-      elements += cast<RankedTensorType>(parameter.getType()).getNumElements();
+      (trained.contains(parameter) ? names : others)
+          .push_back(parameter.getSymName().str());
     }
+    const auto count = static_cast<int64_t>(names.size() + others.size());
     emitRemark(UnknownLoc::get(&getContext()))
-        << "trains " << (count == all ? "all " : std::to_string(count) + " of ")
-        << runtime::countText(int64_t(all), "weight") << " ("
+        << "trains "
+        << (others.empty() ? "all " : std::to_string(names.size()) + " of ")
+        << runtime::countText(count, "weight") << " ("
         << runtime::countText(elements, "parameter") << ")"
-        << (count == all ? "" : ": " + names)
-        << (count == all || count <= mostNamed
-                ? ""
-                : " and " + std::to_string(count - mostNamed) + " more");
+        << whichTrain(names, others);
+  }
+
+  /// Returns which weights train, for the end of a remark; empty if all do.
+  static std::string whichTrain(ArrayRef<std::string> names,
+                                ArrayRef<std::string> others) {
+    constexpr size_t mostNamed = 4;
+    if (others.empty())
+      return "";
+    if (names.size() <= mostNamed)
+      return ": " + llvm::join(names, ", ");
+    if (others.size() <= mostNamed)
+      return ", all but " + llvm::join(others, ", ");
+    return ": " + llvm::join(names.take_front(mostNamed), ", ") + " and " +
+           std::to_string(names.size() - mostNamed) +
+           " more; --stop-after 2 -o - shows them as 'trained'";
   }
 
   /// Number for the next forward op that gets a number. A forward op is an op

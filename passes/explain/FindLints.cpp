@@ -372,7 +372,9 @@ private:
     return "weights of " + runtime::bytesText(bytes) +
            " are whole on every rank of " + llvm::join(axisNames, "+") + ": " +
            llvm::join(names, ", ") +
-           (more ? " and " + std::to_string(more) + " more" : "") +
+           (more ? " and " + std::to_string(more) +
+                       " more (pcc inspect BUNDLE --rank 0 lists all)"
+                 : "") +
            "; each rank of stage " + llvm::join(stages, "+") + " holds " +
            (stages.size() > 1 ? "up to " : "") +
            runtime::bytesText(most * spared) + " more than if " +

@@ -163,7 +163,9 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     return;
   emitRemark(UnknownLoc::get(graph.function.getContext()))
       << "weights stay whole on every rank of " << axis.name << ": "
-      << listed(whole);
+      << listed(whole)
+      << (whole.size() > mostNamed ? "; pcc inspect BUNDLE --rank 0 lists all"
+                                   : "");
 }
 
 /// Returns the number of heads of an attention op; 1 for other ops.

@@ -75,6 +75,76 @@ module attributes {graph.training = {loss = "loss", train_only = ["head.*"], fre
 
 // -----
 
+// Few that do not train are named in place of many that do.
+// NOTE: trains 5 of 6 weights (20 parameters), all but w5{{$}}
+// CHECK: graph.parameter @w0
+module attributes {graph.training = {loss = "loss", freeze = ["w5"]}} {
+  graph.parameter @w0 : tensor<4xf32>
+  graph.parameter @w1 : tensor<4xf32>
+  graph.parameter @w2 : tensor<4xf32>
+  graph.parameter @w3 : tensor<4xf32>
+  graph.parameter @w4 : tensor<4xf32>
+  graph.parameter @w5 : tensor<4xf32>
+  func.func @main() -> (tensor<f32> {graph.name = "loss"}) {
+    %w0 = graph.get_parameter @w0 : tensor<4xf32>
+    %w1 = graph.get_parameter @w1 : tensor<4xf32>
+    %w2 = graph.get_parameter @w2 : tensor<4xf32>
+    %w3 = graph.get_parameter @w3 : tensor<4xf32>
+    %w4 = graph.get_parameter @w4 : tensor<4xf32>
+    %w5 = graph.get_parameter @w5 : tensor<4xf32>
+    %s1 = graph.mul %w0, %w1 : tensor<4xf32>, tensor<4xf32>
+    %s2 = graph.mul %s1, %w2 : tensor<4xf32>, tensor<4xf32>
+    %s3 = graph.mul %s2, %w3 : tensor<4xf32>, tensor<4xf32>
+    %s4 = graph.mul %s3, %w4 : tensor<4xf32>, tensor<4xf32>
+    %s5 = graph.mul %s4, %w5 : tensor<4xf32>, tensor<4xf32>
+    %l = graph.reduce sum %s5 over [0] : tensor<4xf32>
+    return %l : tensor<f32>
+  }
+}
+
+// -----
+
+// A remark about many of both ends in the option that shows all.
+// NOTE: trains 5 of 10 weights (20 parameters): w5, w6, w7, w8 and 1 more; --stop-after 2 -o - shows them as 'trained'
+// CHECK: graph.parameter @w0
+module attributes {graph.training = {loss = "loss", freeze = ["w[0-4]"]}} {
+  graph.parameter @w0 : tensor<4xf32>
+  graph.parameter @w1 : tensor<4xf32>
+  graph.parameter @w2 : tensor<4xf32>
+  graph.parameter @w3 : tensor<4xf32>
+  graph.parameter @w4 : tensor<4xf32>
+  graph.parameter @w5 : tensor<4xf32>
+  graph.parameter @w6 : tensor<4xf32>
+  graph.parameter @w7 : tensor<4xf32>
+  graph.parameter @w8 : tensor<4xf32>
+  graph.parameter @w9 : tensor<4xf32>
+  func.func @main() -> (tensor<f32> {graph.name = "loss"}) {
+    %w0 = graph.get_parameter @w0 : tensor<4xf32>
+    %w1 = graph.get_parameter @w1 : tensor<4xf32>
+    %w2 = graph.get_parameter @w2 : tensor<4xf32>
+    %w3 = graph.get_parameter @w3 : tensor<4xf32>
+    %w4 = graph.get_parameter @w4 : tensor<4xf32>
+    %w5 = graph.get_parameter @w5 : tensor<4xf32>
+    %w6 = graph.get_parameter @w6 : tensor<4xf32>
+    %w7 = graph.get_parameter @w7 : tensor<4xf32>
+    %w8 = graph.get_parameter @w8 : tensor<4xf32>
+    %w9 = graph.get_parameter @w9 : tensor<4xf32>
+    %s1 = graph.mul %w0, %w1 : tensor<4xf32>, tensor<4xf32>
+    %s2 = graph.mul %s1, %w2 : tensor<4xf32>, tensor<4xf32>
+    %s3 = graph.mul %s2, %w3 : tensor<4xf32>, tensor<4xf32>
+    %s4 = graph.mul %s3, %w4 : tensor<4xf32>, tensor<4xf32>
+    %s5 = graph.mul %s4, %w5 : tensor<4xf32>, tensor<4xf32>
+    %s6 = graph.mul %s5, %w6 : tensor<4xf32>, tensor<4xf32>
+    %s7 = graph.mul %s6, %w7 : tensor<4xf32>, tensor<4xf32>
+    %s8 = graph.mul %s7, %w8 : tensor<4xf32>, tensor<4xf32>
+    %s9 = graph.mul %s8, %w9 : tensor<4xf32>, tensor<4xf32>
+    %l = graph.reduce sum %s9 over [0] : tensor<4xf32>
+    return %l : tensor<f32>
+  }
+}
+
+// -----
+
 // The gradient of a scaled loss begins with the scale, where the loss is.
 // CHECK: graph.parameter @scaled
 module attributes {graph.training = {loss = "loss", loss_scale = "8"}} {
