@@ -161,6 +161,14 @@ Status Compilation::fitRecompute() {
       listener);
 }
 
+/// Returns the line of a result about the files of --dump-ir; "" without it.
+std::string Compilation::dumpsText() const {
+  return options.dumpDirectory.empty()
+             ? ""
+             : "\n  dumps: " + options.dumpDirectory + ", up to " +
+                   std::string(folderOf(phaseOf(*module))) + ".mlir";
+}
+
 Status Compilation::writeBundle(const std::string &bundle,
                                 const std::string &explanation) {
   std::string summary;
@@ -171,8 +179,8 @@ Status Compilation::writeBundle(const std::string &bundle,
                               options.trace, explanation, &summary});
   })));
   report.endBundle();
-  listener.onResult(bundle + ": " + summary + "\n  next: pcc run " +
-                    shellWord(bundle) +
+  listener.onResult(bundle + ": " + summary + dumpsText() +
+                    "\n  next: pcc run " + shellWord(bundle) +
                     ((*module)->hasAttr(graph::trainingName)
                          ? " --data DIR --steps 100 --save checkpoints"
                          : " --random-inputs 1"));
@@ -182,7 +190,9 @@ Status Compilation::writeBundle(const std::string &bundle,
 Status Compilation::writeText(const std::string &path) {
   const std::string phase(folderOf(phaseOf(*module)));
   if (path.empty()) {
-    if (options.dumpDirectory.empty() && options.report.empty())
+    if (!options.dumpDirectory.empty())
+      listener.onResult(options.dumpDirectory + ": the modules up to " + phase);
+    else if (options.report.empty())
       listener.onNote("nothing is written; -o FILE.mlir writes the module "
                       "after " +
                       phase + ", -o - prints it");
@@ -195,7 +205,7 @@ Status Compilation::writeText(const std::string &path) {
                           std::to_string(int(after(phaseOf(*module))))
                     : "name it FILE.mlir, which pcc takes as a model";
   if (path != "-")
-    listener.onResult(path + ": the module after " + phase +
+    listener.onResult(path + ": the module after " + phase + dumpsText() +
                       "\n  next: " + next);
   return Status::success();
 }
@@ -207,8 +217,8 @@ Status Compilation::writeOnnx(const std::string &path) {
         "--emit onnx needs a model, or a dump of phase 4-shard or earlier");
   PCC_RETURN_IF_ERROR(
       runGuarded([&] { return writeAnnotatedModel(*module, path, listener); }));
-  listener.onResult(path + ": the model with its shardings and stages\n" +
-                    "  next: pcc " + shellWord(path));
+  listener.onResult(path + ": the model with its shardings and stages" +
+                    dumpsText() + "\n  next: pcc " + shellWord(path));
   return Status::success();
 }
 

@@ -159,6 +159,7 @@ private:
   /// Writes the module to the directory of --dump-ir, as the dump of `phase`.
   /// Does nothing without --dump-ir.
   Status dump(Phase phase);
+  std::string dumpsText() const;
 
   /// The user's options.
   const CompileOptions &options;

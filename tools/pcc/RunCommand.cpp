@@ -67,8 +67,27 @@ argumentsOfRanks(int argc, const char *const *argv, const std::string &bundle) {
   return arguments;
 }
 
-/// Prints which checkpoint and which page a successful run has written.
+/// Returns the files of a run that its options name, such as "run.json (times
+/// and memory), out (outputs)".
+static std::string writtenFiles(const runtime::RunOptions &options) {
+  const std::pair<const std::string &, const char *> files[] = {
+      {options.outputDirectory, "outputs"},
+      {options.report, "times and memory"},
+      {options.measurements, "measurements"},
+      {options.metrics, "metrics of steps"},
+      {options.trace, "trace"},
+      {options.scheduleSvg, "drawing of the last step"}};
+  std::string text;
+  for (const auto &[path, what] : files)
+    if (!path.empty())
+      text += (text.empty() ? "" : ", ") + path + " (" + what + ")";
+  return text;
+}
+
+/// Prints which checkpoint, files and page a successful run has written.
 static void tellWritten(const RunRequest &request) {
+  if (const std::string files = writtenFiles(request.options); !files.empty())
+    printResult("wrote " + files);
   std::vector<std::string> checkpoints;
   const std::string &folder = request.options.save;
   if (!folder.empty() && runtime::listCheckpoints(folder, checkpoints).ok() &&
