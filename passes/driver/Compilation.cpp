@@ -484,6 +484,19 @@ bool Compilation::fulfils(llvm::function_ref<LogicalResult(ModuleOp)> check) {
   return false;
 }
 
+/// Returns the note on an edited dump of 4-shard at the path `dump` that breaks
+/// a rule: a pin of --shard has the same aim, and the search of 4-shard decides
+/// all that must follow from it.
+static std::string adviceToSearch(StringRef dump) {
+  const std::string name = std::string(folderOf(Phase::Place)) + ".mlir";
+  llvm::SmallString<128> placed(llvm::sys::path::parent_path(dump));
+  llvm::sys::path::append(placed, name);
+  if (!llvm::sys::fs::exists(placed))
+    placed = name;
+  return "to let the search do what follows from a sharding: pcc " +
+         shellWord(placed.str().str()) + " --start-at 4 --shard NAME=SHARDING";
+}
+
 /// Checks that the module, read from an .mlir file, is a valid result of the
 /// last phase that it has passed. An error has exit code 3 and names a line of
 /// the .mlir file.
@@ -493,7 +506,11 @@ Status Compilation::checkDump() {
     return Status::success();
   const std::string rule =
       passed == Phase::None ? "models" : std::string(folderOf(passed));
-  return diagnostics.status(CannotRead, "breaks a rule of " + rule + ": ");
+  Status broken =
+      diagnostics.status(CannotRead, "breaks a rule of " + rule + ": ");
+  if (passed == Phase::Shard)
+    broken.addNote(adviceToSearch(options.model));
+  return broken;
 }
 
 /// Checks that pcc knows each instruction set that the user names by --cpu,

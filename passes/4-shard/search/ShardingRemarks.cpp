@@ -40,9 +40,9 @@ public:
     return llvm::join(parts, ", ");
   }
 
-  /// Returns ", first at node 'n'" or ", first in the optimizer step", the
-  /// place of the first counted op; an empty string if the op has no name. At
-  /// least one op must have been counted.
+  /// Returns the place of the first counted op, such as ", first at node 'n'"
+  /// or ", first in the optimizer step"; an empty string if the op has no name.
+  /// At least one op must have been counted.
   std::string place() const {
     const std::string place = graph::placeText(first->getLoc());
     return place.empty() ? "" : ", first " + place;
