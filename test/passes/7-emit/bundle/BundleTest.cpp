@@ -136,18 +136,22 @@ TEST_F(BundleTest, AnExecutableStartsAndLoads) {
 
 TEST_F(BundleTest, ABundleIsReplaced) {
   ASSERT_TRUE(write("b").ok());
-  std::ofstream(folder + "/b/rank-999") << "x";
+  const std::string made = folder + "/b/algorithms-cublaslt-130000-H100";
+  std::ofstream(made) << "x";
   ASSERT_TRUE(write("b").ok());
-  EXPECT_FALSE(fs::exists(folder + "/b/rank-999"));
+  EXPECT_FALSE(fs::exists(made));
 }
 
 TEST_F(BundleTest, ABundleWithFilesOfTheUserStays) {
   ASSERT_TRUE(write("b").ok());
-  std::ofstream(folder + "/b/notes") << "x";
-  const Status status = write("b");
-  EXPECT_EQ(status.code(), InputOutput);
-  EXPECT_NE(status.message().find("'notes'"), std::string::npos);
-  EXPECT_TRUE(fs::exists(folder + "/b/notes"));
+  for (const std::string name : {"notes", "rank-999"}) {
+    const std::string path = folder + "/b/" + name;
+    std::ofstream(path) << "x";
+    const Status status = write("b");
+    EXPECT_EQ(status.code(), InputOutput);
+    EXPECT_NE(status.message().find("'" + name + "'"), std::string::npos);
+    EXPECT_TRUE(fs::remove(path));
+  }
 }
 
 TEST_F(BundleTest, WhatIsNoBundleStays) {

@@ -266,7 +266,7 @@ TEST(InlineFunctions, CallsThatDoNotFit) {
       Loaded(model(graph({call("Scale", {"x", "x"}, {"y"})}, {"x"}, {"y"}),
                    functions))
           .error()
-          .find("has 2 inputs and 1 outputs, its function has 1 and 1"),
+          .find("has 2 inputs and 1 output, its function has 1 and 1"),
       std::string::npos);
   EXPECT_NE(
       Loaded(model(graph({call("Scale", {"x"}, {"y"}, "n", {ints("by", {1})})},
