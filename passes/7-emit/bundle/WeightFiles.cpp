@@ -218,7 +218,7 @@ private:
       const uint64_t size = std::min(chunk, piece.length - done);
       if (!out || std::fwrite(source.bytes().data() + piece.offset + done, 1,
                               size, out) != size) {
-        const Status failure = cannotWrite();
+        Status failure = cannotWrite();
         // The system cannot write bytes that the source has lost meanwhile.
         PCC_RETURN_IF_ERROR(source.checkUnchanged(CannotRead));
         return failure;
