@@ -194,7 +194,7 @@ bool localize::dividesGroups(Operation *op, const dist::SubAxis &axis) {
 ///   dim in all operands, and if dividesGroups() is false for them.
 /// - `possible`: all other axes that split a reduced loop dim in some operand.
 ///   Also the axes that split a tensor dim that consists of several loop dims,
-///   or of none.
+///   in the whole op or on a rank, or of none.
 /// - `anything`: true if an operand has no sharding.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
@@ -216,8 +216,10 @@ static StartedReductions startedReductionsOf(Operation *op,
     if (!sharding)
       continue;
     const dist::Sharding lies = sharding.getSharding();
+    // The rule is that of the local op. It lacks a loop dim of which each rank
+    // has one index, but the sharding of the tensor dim still has its factor.
     for (auto [dim, split] : llvm::zip(dims, lies.dims))
-      if (dim.size() != 1)
+      if (dim.size() != 1 || split.factors.size() > 1)
         llvm::append_range(found.possible, split.axes());
   }
   found.certain = normal(found.certain);

@@ -149,5 +149,23 @@ for name, shape, mesh, pins in (
     case(f"pin-{name}", element_wise(*shape), mesh, pins)
 
 
+# Gradients of grouped convolutions: a rank may have one channel of each group ---------------------------------------------
+def grouped_weights(groups, channels, kernel):
+    def build():
+        g = Graph()
+        g.outputs = ["yy"]
+        weight = lambda name, *shape: g.constant(name, g.random.standard_normal(shape).astype("f4"))
+        g.op("Conv", [weight("x", 2, groups * channels, 10), weight("w", groups * 2, channels, kernel)], ["y"], group=groups)
+        g.op("Mul", ["y", g.normal("scale", 2, groups * 2, 11 - kernel)], ["yy"])
+        return g
+    return build
+
+
+for groups, channels in ((2, 1), (2, 2), (2, 4), (3, 2), (3, 4)):
+    for ranks in (2, 3, 4):
+        for preset in ([], ["--preset", "megatron"]):
+            case(f"grouped-conv-of-weights-{groups}-{channels}-over-{ranks}{'-megatron' if preset else ''}", grouped_weights(groups, channels, 2),
+                 f"tp={ranks}", [], options=["--train", "--loss", "mse(yy, labels)", "--optimizer", "sgd", *preset])
+
 if __name__ == "__main__":
     sharded_graph.main(__doc__)

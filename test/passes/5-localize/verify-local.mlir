@@ -92,3 +92,17 @@ func.func @one_row_of_each_group(%x: tensor<1x8x5xf32> {dist.sharding = #rows_by
       strides = array<i64: 1>} : tensor<1x8x5xf32>, tensor<8x1x3xf32>
   return
 }
+
+#channel_of_group = #dist.sharding<"[-, 2|2@tp:2, -]">
+#filter_of_group = #dist.sharding<"[2|2@tp:2, -, -]">
+#sum_of_channels = #dist.sharding<"[-, -, -] partial sum(tp:2)">
+
+// The gradient of the data of two groups: dim 1 holds the groups, then the channels of a group, of which each rank has one.
+// CHECK-LABEL: @one_channel_of_each_group
+func.func @one_channel_of_each_group(%g: tensor<2x2x9xf32> {dist.sharding = #channel_of_group},
+    %w: tensor<2x2x2xf32> {dist.sharding = #filter_of_group}) {
+  // CHECK: graph.conv_transpose
+  %0 = graph.conv_transpose %g, %w {dilations = array<i64: 1>, dist.shardings = [#sum_of_channels], group = 2 : i64,
+      output_pads = array<i64: 0>, pads = array<i64: 0, 0>, strides = array<i64: 1>} : tensor<2x2x9xf32>, tensor<2x2x2xf32>
+  return
+}
