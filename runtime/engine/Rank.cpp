@@ -172,6 +172,7 @@ private:
                                ", it needs that of " + std::to_string(at[0]));
     PCC_RETURN_IF_ERROR(
         checkRunOptions(options, trains(program), program.target == "cuda"));
+    PCC_RETURN_IF_ERROR(checkWeightsOption(options, program));
     return checkOutputPaths(options, program);
   }
 

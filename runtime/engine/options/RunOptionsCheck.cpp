@@ -74,4 +74,26 @@ Status checkRunOptions(const RunOptions &options, bool trains, bool isForGpus) {
               : Status::success();
 }
 
+Status checkWeightsOption(const RunOptions &options,
+                          const program::ProgramT &program) {
+  bool isRandom = false, isPacked = false;
+  for (const auto &parameter : program.parameters)
+    isRandom |= parameter->file < 0 && !parameter->filled;
+  for (const auto &file : program.files) {
+    if (!file->in_bundle)
+      return Status::success();
+    isPacked = true;
+  }
+  if (options.weights.empty() || (!isRandom && !isPacked))
+    return Status::success();
+  return Status::error(
+      WrongUsage,
+      std::string("--weights replaces the folder of weight "
+                  "files, but the bundle ") +
+          (isPacked ? "holds its weights" : "has random weights and no files"),
+      {isPacked ? "compile the model without --pack-weights"
+                : "compile the model without "
+                  "--random-weights"});
+}
+
 } // namespace pcc::runtime

@@ -41,6 +41,25 @@ TEST(NumberCheck, RealNumbersAreFiniteAndInRange) {
             "needs a number from 0 to below 1, got '1'");
 }
 
+TEST(RunOptionsCheck, WeightsAreReadFromTheFolderThatIsGiven) {
+  program::ProgramT program;
+  RunOptions options;
+  options.weights = "folder";
+  EXPECT_TRUE(checkWeightsOption(options, program).ok());
+  program.parameters.push_back(std::make_unique<program::ParameterT>());
+  EXPECT_EQ(checkWeightsOption(options, program).code(), WrongUsage);
+  EXPECT_TRUE(checkWeightsOption({}, program).ok());
+  program.parameters[0]->filled = true;
+  EXPECT_TRUE(checkWeightsOption(options, program).ok());
+  program.files.push_back(std::make_unique<program::WeightFileT>());
+  program.files[0]->in_bundle = true;
+  EXPECT_EQ(checkWeightsOption(options, program).message(),
+            "--weights replaces the folder of weight files, but the bundle "
+            "holds its weights");
+  program.files[0]->in_bundle = false;
+  EXPECT_TRUE(checkWeightsOption(options, program).ok());
+}
+
 TEST(RunOptionsCheck, NoOptionIsIgnored) {
   const RunOptions none;
   EXPECT_TRUE(checkRunOptions(none, false, false).ok());
