@@ -3,12 +3,14 @@
 #include "runtime/engine/TrainingRun.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/StopWatch.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/engine/StopRequest.h"
 #include "runtime/tensor/ElementDispatch.h"
 #include "runtime/tensor/JsonNumbers.h"
 #include "runtime/tensor/NonFinite.h"
 #include "status/PrintableText.h"
+#include "status/ShellWord.h"
 
 #include <algorithm>
 #include <array>
@@ -18,6 +20,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
@@ -80,9 +83,26 @@ Status TrainingRun::resumeAsAsked() {
   std::vector<std::string> notes;
   Status status = resume(options.resume, notes);
   for (const std::string &note : notes)
-    if (world.rank() == 0 && !options.quiet)
-      std::fprintf(stderr, "note: %s\n", printable(note).c_str());
+    tell(note);
   return status;
+}
+
+void TrainingRun::tell(const std::string &note) const {
+  if (world.rank() == 0 && !options.quiet)
+    std::fprintf(stderr, "note: %s\n", printable(note).c_str());
+}
+
+void TrainingRun::tellOfOthers(const std::string &directory) const {
+  std::error_code error;
+  std::vector<std::string> names;
+  if (std::filesystem::equivalent(options.resume, directory, error) ||
+      std::filesystem::equivalent(options.resume + "/..", directory, error) ||
+      listCheckpoints(directory, names).failed() || names.empty())
+    return;
+  tell("'" + directory + "' holds " + names.front() +
+       " of another training, and this training replaces checkpoints of equal "
+       "steps; --resume " +
+       shellWord(directory) + " continues the other");
 }
 
 Status TrainingRun::openOutputs() {
@@ -95,7 +115,10 @@ Status TrainingRun::openOutputs() {
     // If the lock fails, training continues without it.
     (void)flock(metricsFile, LOCK_SH | LOCK_NB);
   }
-  return options.save.empty() ? Status::success() : openWriter(options.save);
+  if (options.save.empty())
+    return Status::success();
+  tellOfOthers(options.save);
+  return openWriter(options.save);
 }
 
 /// Creates and opens a writer of checkpoints in `directory`. It replaces the

@@ -114,6 +114,11 @@ private:
   /// Opens the file of --metrics on rank 0, and the checkpoint writer of
   /// --save.
   Status openOutputs();
+  /// Prints a note on rank 0, unless the user asks for silence.
+  void tell(const std::string &note) const;
+  /// Tells that `directory`, to which this training saves, holds checkpoints of
+  /// a training that this one does not resume.
+  void tellOfOthers(const std::string &directory) const;
   /// Creates and opens the writer of checkpoints in `directory`.
   Status openWriter(const std::string &directory);
   /// Writes a checkpoint if one is due after the step that has just ended. A

@@ -105,6 +105,18 @@ def checkpoint_with_files_of_the_user(folder):
 
 
 @case
+def checkpoints_of_another_training(folder):
+    path, options = training(folder)
+    saved = os.path.join(folder, "saved")
+    for others, more in (False, []), (True, []), (False, ["--resume", saved]), (False, ["--resume", f"{saved}/step-00000002"]), (False, ["-q"]):
+        if "--resume" in more:
+            options[options.index("--steps") + 1] = "3"
+        code, _, err = pcc.call("run", path, *options, "--save", saved, *more)
+        if code or ("holds step-00000002 of another training" in err) != others:
+            raise pcc.Failure(f"exit code {code}: {err}")
+
+
+@case
 def outputs_of_a_run_over_what_it_reads(folder):
     path, options = training(folder)
     weights = os.path.join(folder, "model.weights.bin")
@@ -169,6 +181,9 @@ def one_file_for_two_outputs(folder):
     for other in f"{folder}/z", f"{folder}/./z", f"{folder}/../{os.path.basename(folder)}/z", f"{folder}/link", os.path.relpath(f"{folder}/z"):
         refused(path, *DIM, "-o", f"{folder}/b.pcc", "--report", f"{folder}/z", "--trace", other, keeps=[], mention=["--report writes"])
     refused(path, *DIM, "-o", f"{folder}/b.pcc", "--report", f"{folder}/b.pcc/run", keeps=[], mention=["-o writes"])
+    refused(path, *DIM, "-o", f"{folder}/b.pcc", "--dump-ir", f"{folder}/b.pcc", keeps=[], mention=["-o writes"])
+    if os.path.exists(f"{folder}/b.pcc"):
+        raise pcc.Failure("a folder is left behind")
     trained, options = training(folder)
     for other in f"{folder}/z", f"{folder}/./z", f"{folder}/link", os.path.relpath(f"{folder}/z"):
         refused("run", trained, *options, "--metrics", f"{folder}/z", "--html", other, keeps=[], mention=["--metrics writes"])
@@ -233,6 +248,9 @@ def export_over_its_checkpoint(folder):
     pcc.succeed("run", path, *options, "--save", saved, "-q")
     rank = os.path.join(saved, "step-00000002", "rank-000.safetensors")
     refused("checkpoint", "export", saved, "-o", rank, keeps=[rank], mention=["the export reads"])
+    data = write(folder, "e.onnx.data")
+    refused("checkpoint", "export", saved, "-o", f"{folder}/e.onnx", keeps=[data], mention=["e.onnx.data"])
+    os.remove(data)
     for name in "e.onnx", "e.onnx", "e.safetensors", "e.safetensors":
         pcc.succeed("checkpoint", "export", saved, "-o", f"{folder}/{name}", "-q")
 

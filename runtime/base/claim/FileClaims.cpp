@@ -59,12 +59,14 @@ static bool isOwnName(std::string_view name) {
          name.starts_with("rank-") || name.starts_with("step-");
 }
 
-/// Returns whether `file` lies in `folder`, at any depth, below a name that pcc
-/// itself gives.
-static bool isContentOf(const fs::path &folder, const fs::path &file) {
+/// Returns whether `file` lies in `folder`, at any depth. If `ofOwnNames`, only
+/// below a name that pcc itself gives.
+static bool isContentOf(const fs::path &folder, const fs::path &file,
+                        bool ofOwnNames) {
   const auto [end, next] =
       std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-  return end == folder.end() && next != file.end() && isOwnName(next->native());
+  return end == folder.end() && next != file.end() &&
+         (!ofOwnNames || isOwnName(next->native()));
 }
 
 /// Returns whether the output changes the file or folder `kept`.
@@ -72,8 +74,9 @@ bool FileClaims::isReplacedBy(const ClaimedPath &kept,
                               const ClaimedPath &output) {
   std::error_code error;
   return kept.resolved == output.resolved ||
-         isContentOf(kept.resolved, output.resolved) ||
-         (output.isBundle && isContentOf(output.resolved, kept.resolved)) ||
+         isContentOf(kept.resolved, output.resolved, !kept.isBundle) ||
+         (output.isBundle &&
+          isContentOf(output.resolved, kept.resolved, /*ofOwnNames=*/true)) ||
          fs::equivalent(kept.resolved, output.resolved, error);
 }
 

@@ -32,7 +32,8 @@ public:
   /// nothing for a path that is empty or "-", a device or a pipe, as these are
   /// not replaced.
   void write(const std::string &option, const std::string &path);
-  /// Adds a bundle as an output, which replaces a bundle at `path`.
+  /// Adds a bundle as an output, which replaces a bundle at `path`. No other
+  /// output may lie in it.
   void writeBundle(const std::string &option, const std::string &path);
 
   /// Returns an error with exit code 7 for the first output that is a folder,
