@@ -96,7 +96,9 @@ static Status checkUnchanged(const std::string &path, StringRef recorded) {
   return Status::error(
       CannotRead,
       "weight file '" + path + "' has changed since the dump was made" +
-          (before == now ? "" : ": it had " + before + " bytes, now " + now),
+          (before == now
+               ? ""
+               : ": its size in bytes was " + before + ", now it is " + now),
       {"compile the model again; --external-data-root DIR takes the files in "
        "DIR as they are"});
 }

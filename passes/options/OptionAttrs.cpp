@@ -422,6 +422,9 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   if (!options.dims.empty() || !options.shapes.empty())
     return Status::error(WrongUsage,
                          "'" + options.model + "' has no dynamic dims to bind");
+  if (!options.configuration.empty() && options.configuration != "none")
+    return Status::error(CannotMeet, "the model has no device configuration '" +
+                                         options.configuration + "'");
   PCC_RETURN_IF_ERROR(
       checkWeightNames(module, /*others=*/{}, options.training));
   recordRoot(module, options.model);

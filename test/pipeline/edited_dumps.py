@@ -113,7 +113,7 @@ def loses_weights(phase):
         other = os.path.join(t, "other")
         os.makedirs(other)
         for change, mention in (((r'graph\.root = "[^"]*"', 'graph.root = "/absent"'), "names the folder '/absent' as graph.root, which does not exist"),
-                                ((r'model\.onnx = "\d+ ', 'model.onnx = "1 '), "has changed since the dump was made: it had 1 bytes, now "),
+                                ((r'model\.onnx = "\d+ ', 'model.onnx = "1 '), "has changed since the dump was made: its size in bytes was 1, now it is "),
                                 ((r"pcc\.weight_files = \{[^}]*\}", "pcc.weight_files = {}"), "lies outside of the model's directory")):
             refused(other, text, find(text, r"^module "), change, [mention], is_there=mention.startswith("names"))
         refused(t, text, find(text, r"graph\.parameter .*= <"), (r'"model\.onnx"', '"model2.onnx"'),
