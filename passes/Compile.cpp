@@ -5,6 +5,7 @@
 #include "passes/OutputPaths.h"
 #include "passes/PlanPage.h"
 #include "passes/driver/Compilation.h"
+#include "passes/driver/ReadModule.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/explain/Explanation.h"
 #include "passes/options/OptionAttrs.h"
@@ -74,6 +75,7 @@ Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
   PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;
   PCC_RETURN_IF_ERROR(readScheduleTable(options));
+  PCC_RETURN_IF_ERROR(checkIsNoBundle(options.model));
   PCC_RETURN_IF_ERROR(checkOutputs(options));
   return withCompilation(options, listener, [&](Compilation &compilation) {
     const Phase last =

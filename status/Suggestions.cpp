@@ -187,7 +187,8 @@ std::string nearestOf(std::string_view word,
 static constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
     {"gpu", "cuda"},    {"fp16", "f16"},      {"half", "f16"},
     {"float16", "f16"}, {"fp32", "f32"},      {"float", "f32"},
-    {"float32", "f32"}, {"bfloat16", "bf16"}, {"zero", "zero1"}};
+    {"float32", "f32"}, {"bfloat16", "bf16"}, {"zero", "zero1"},
+    {"uint16", "u16"},  {"uint32", "u32"}};
 
 std::string checkWord(const std::string &word,
                       const std::vector<std::string> &known) {

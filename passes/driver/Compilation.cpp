@@ -76,9 +76,7 @@ Status Compilation::load() {
 }
 
 Status Compilation::loadFile() {
-  if (llvm::sys::fs::exists(options.model + "/bundle.json"))
-    return Status::error(CannotRead, "'" + options.model + "' is a bundle",
-                         {"pcc run " + shellWord(options.model) + " runs it"});
+  PCC_RETURN_IF_ERROR(checkIsNoBundle(options.model));
   bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   return isText ? loadText() : loadOnnx();
 }

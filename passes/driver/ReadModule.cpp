@@ -9,10 +9,19 @@
 #include "passes/driver/ParserMessages.h"
 #include "passes/driver/TextFault.h"
 #include "runtime/base/MappedFile.h"
+#include "status/ShellWord.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace pcc;
+
+Status pcc::checkIsNoBundle(const std::string &path) {
+  if (!llvm::sys::fs::exists(path + "/bundle.json"))
+    return Status::success();
+  return Status::error(CannotRead, "'" + path + "' is a bundle",
+                       {"pcc run " + shellWord(path) + " runs it"});
+}
 
 /// Checks that every attribute of an op is one of the op's own, or of a
 /// dialect. Emits an error with similar names if not.

@@ -15,6 +15,10 @@ struct ModuleText {
   std::string text;
 };
 
+/// Returns an error with exit code 3 if `path` is a bundle, which `pcc run`
+/// takes, and no model.
+Status checkIsNoBundle(const std::string &path);
+
 /// Reads the .mlir file at `path`. Stores the text of the .mlir file and `path`
 /// in `file`. Errors:
 ///  - exit code 3: `path` is no regular file, the file has more than 2^32 - 1

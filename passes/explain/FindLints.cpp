@@ -345,19 +345,26 @@ private:
 
   /// Returns the lint message about large weights that no axis of `axes`
   /// splits, such as "weights of 96.0 KiB are whole on every rank of tp: 'v',
-  /// 'w'; each rank of stage 0 holds 48.0 KiB more than if tp split them". If
-  /// an option of the user determines the sharding of a weight, the option
+  /// 'w'; each rank of stage 0 holds 48.0 KiB more than if tp split them". The
+  /// optimizer state of the weights counts in the second number only. If an
+  /// option of the user determines the sharding of a weight, the option
   /// follows the name of the weight in parentheses.
   std::string
   wholeText(const std::vector<dist::Axis> &axes,
             const llvm::MapVector<StringRef, WholeWeight> &whole) const {
     double bytes = 0, most = 0;
+    bool hasState = false;
     std::map<int64_t, double> ofStage;
     std::vector<std::string> names, stages;
     for (const auto &[name, each] : whole) {
-      names.push_back("'" + name.str() + "'" +
-                      (each.pin.empty() ? "" : " (" + each.pin + ")"));
-      bytes += bytesOf(each.weight);
+      graph::ParameterOp weight = each.weight;
+      if (whole.contains(weight.getStateOf().value_or(""))) {
+        hasState = true;
+      } else {
+        names.push_back("'" + name.str() + "'" +
+                        (each.pin.empty() ? "" : " (" + each.pin + ")"));
+        bytes += bytesOf(each.weight);
+      }
       for (int64_t stage : each.stages)
         most = std::max(most, ofStage[stage] += bytesOf(each.weight));
     }
@@ -377,7 +384,8 @@ private:
                  : "") +
            "; each rank of stage " + llvm::join(stages, "+") + " holds " +
            (stages.size() > 1 ? "up to " : "") +
-           runtime::bytesText(most * spared) + " more than if " +
+           runtime::bytesText(most * spared) + " more" +
+           (hasState ? ", optimizer state included," : "") + " than if " +
            axes.front().name + " split them";
   }
 

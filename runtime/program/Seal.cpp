@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -112,6 +113,12 @@ Status checkPresent(const std::string &bundle) {
   if (!S_ISDIR(facts.st_mode))
     return Status::error(DamagedBundle,
                          "'" + bundle + "' is a file, and no bundle",
+                         {"pcc MODEL -o FOLDER makes a bundle"});
+  if (access((bundle + "/bundle.json").c_str(), F_OK) != 0 &&
+      access((bundle + "/rank-000").c_str(), F_OK) != 0 && errno == ENOENT)
+    return Status::error(DamagedBundle,
+                         "'" + bundle +
+                             "' is not a bundle: it has no bundle.json",
                          {"pcc MODEL -o FOLDER makes a bundle"});
   return Status::success();
 }

@@ -293,6 +293,18 @@ def table_of_ranks(folder, comm):
     expect(code == 2 and "csv" in err, err)
 
 
+@case("weights of stages")
+def weights_of_stages(folder):
+    """Tests that optimizer state is no weight: the weights of all stages are those of inference."""
+    model, stages = Model("gpt2", folder), []
+    options = [*pcc.dim_options(model.dims), "--pp", 2, "--tp", 2, "--microbatches", 2, "-q"]
+    for name, optimizer in ("forward", []), ("sgd", ["--optimizer", "sgd"]), ("adamw", ["--optimizer", "adamw"]):
+        bundle = os.path.join(folder, f"{name}.pcc")
+        pcc.succeed(model.path, "-o", bundle, *options, *(["--train", "--loss", "cross_entropy(logits, labels)", *optimizer] if optimizer else []))
+        stages.append([stage["weight_bytes"] for stage in pcc.inspect(bundle)["stages"]])
+    expect(stages[0] == stages[1] == stages[2] and all(stages[0]), f"weights of the stages: {stages}")
+
+
 @case("timelines that cannot be written")
 def timelines_refused(folder):
     model = Model("mlp", folder)

@@ -11,10 +11,16 @@ using namespace pcc::tool;
 namespace {
 /// Arguments of `pcc plan`.
 struct PlanRequest {
+  /// Path of a model, which this command does not take yet.
+  std::string model;
   PipelineRequest pipeline;
   bool json = false;
 };
 } // namespace
+
+/// Error message for a path of a model.
+static constexpr const char *noModel =
+    "planning for a model is not available yet";
 
 static std::string checkCount(const std::string &text) {
   constexpr int most = 1 << 16;
@@ -36,9 +42,12 @@ static void declare(CLI::App &app, PlanRequest &request) {
       "--pp 8 --microbatches 24 --schedule zb-h1");
   app.add_option_function<std::string>(
          "MODEL",
-         [](const std::string &) {
-           throw CLI::ParseError("planning for a model is not available yet",
-                                 Unsupported);
+         [&app, &request](const std::string &model) {
+           // The value of an unknown option is no model, and the option is told
+           // after this call.
+           if (app.count("--stage-times") == 0)
+             throw CLI::ParseError(noModel, Unsupported);
+           request.model = model;
          })
       ->group("");
   app.add_option("--stage-times", request.pipeline.times,
@@ -77,6 +86,8 @@ int tool::planCommand(int argc, const char *const *argv) {
   declare(app, request);
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
+  if (!request.model.empty())
+    return reportStatus(Status::error(Unsupported, noModel));
   std::string text;
   Status status = predictPipeline(request.pipeline, request.json, text);
   return reportStatus(status.ok() ? printText(text) : status);

@@ -158,7 +158,7 @@ private:
   }
 
   /// Returns the bytes of the whole (unsharded) weights that a stage reads.
-  /// Counts each weight once.
+  /// Counts each weight once, and no optimizer state (StepMemory.h).
   int64_t weightBytes(int stage) const {
     llvm::StringSet<> read;
     for (func::FuncOp function : facts.functions[stage])
@@ -167,7 +167,7 @@ private:
     int64_t sum = 0;
     for (const auto &parameter :
          programs[facts.positionOfStage[stage]].tables.parameters)
-      if (read.contains(parameter->name))
+      if (read.contains(parameter->name) && !parameter->filled)
         sum += runtime::numElements(parameter->shape) *
                static_cast<int64_t>(
                    runtime::sizeOf(runtime::typeOf(parameter->type)));

@@ -99,8 +99,8 @@ static Status checkPermitsExecution(const std::string &bundle) {
 /// Also returns an error if bundle.json or the executable `run` is damaged, or
 /// if its file system is mounted with noexec.
 Status checkBundle(const std::string &bundle) {
-  const int present = countRanks(bundle);
   PCC_RETURN_IF_ERROR(checkPresent(bundle));
+  const int present = countRanks(bundle);
   if (present == 0)
     return Status::error(DamagedBundle,
                          bundle + " is not a bundle: it has no rank-000");

@@ -18,6 +18,12 @@ TEST(JsonNumbers, HaveNineDigitsAtMost) {
             R"("steps":[3.33333333e-10,0.666666667,-123456.789]})");
 }
 
+TEST(JsonNumbers, AreShortWhateverTheLibraryWrites) {
+  for (int i = 1; i < 20000; ++i)
+    EXPECT_LE(withRoundNumbers(ordered_json(i / 7919.0)).dump().size(), 16u)
+        << i;
+}
+
 TEST(JsonNumbers, KeepWholeNumbersAndOtherValues) {
   const ordered_json json = {{"flops", 225123456789.0},
                              {"bytes", 12345678901234567},
