@@ -14,6 +14,7 @@
 #include "passes/options/OptionChecks.h"
 #include "passes/options/OptionText.h"
 #include "passes/options/OptionValueAttrs.h"
+#include "passes/options/SettledOptions.h"
 #include "passes/options/TrainingOptionAttrs.h"
 #include "status/Counted.h"
 #include "llvm/ADT/StringExtras.h"
@@ -154,6 +155,7 @@ static void recordTexts(ModuleOp module, const OptionTexts &texts) {
   for (auto &[name, value] : texts)
     recorded.set(name, builder.getStringAttr(value));
   module->setAttr(optionsName, recorded.getDictionary(module.getContext()));
+  settleRecord(module);
 }
 
 /// Checks that each axis dp, cp or tp that a --shard names exists. An axis
@@ -413,6 +415,7 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
                              std::string(folderOf(*options.stopAfter)) +
                              " does not fit: " + dumpOf);
   if (passed != Phase::None) {
+    PCC_RETURN_IF_ERROR(checkRecord(module));
     PCC_RETURN_IF_ERROR(checkInferenceSchedule(module));
     OptionTexts changed;
     PCC_RETURN_IF_ERROR(findChanges(module, options, passed, changed));

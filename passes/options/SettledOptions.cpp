@@ -55,8 +55,30 @@ void pcc::settleOptions(ModuleOp module, Phase passed) {
     if (StringAttr hash = hashOf(module, row.attribute);
         hash && row.reader <= passed)
       hashes.set(row.attribute, hash);
+  if (StringAttr hash = hashOf(module, optionsName))
+    hashes.set(optionsName, hash);
   if (!hashes.empty())
     module->setAttr(settledName, hashes.getDictionary(module.getContext()));
+}
+
+void pcc::settleRecord(ModuleOp module) {
+  NamedAttrList hashes(module->getAttrOfType<DictionaryAttr>(settledName));
+  hashes.set(optionsName, hashOf(module, optionsName));
+  module->setAttr(settledName, hashes.getDictionary(module.getContext()));
+}
+
+Status pcc::checkRecord(ModuleOp module) {
+  auto settled = module->getAttrOfType<DictionaryAttr>(settledName);
+  Attribute hash = settled ? settled.get(optionsName) : Attribute();
+  if (!hash || hash == hashOf(module, optionsName))
+    return Status::success();
+  return Status::error(
+      CannotRead,
+      "'" + optionsName.str() +
+          "' was changed, but it only tells with which options the dump was "
+          "made",
+      {"give options on the command line, or change the attribute that an "
+       "option has set"});
 }
 
 LogicalResult pcc::checkSettled(ModuleOp module, Phase passed) {

@@ -81,6 +81,9 @@ def edited(phase):
         refused(t, text, find(text, r"= graph\.matmul "), (r"graph\.matmul ", "graph.matmull "), ["there is no op 'graph.matmull'; did you mean graph.matmul"])
         refused(t, text, find(text, r"^module "), (r"graph\.bound_dims = \{batch = 8", "graph.bound_dims = {batch = 9"),
                 ["'graph.bound_dims' was changed, but 1-import has read it"])
+        refused(t, text, find(text, r"^module "), (r'"--dim batch" = "8"', '"--dim batch" = "9"'),
+                ["'pcc.options' was changed, but it only tells"])
+        refused(t, text, find(text, r"^module "), (r'pcc\.options = \{', 'pcc.options = {"--lr" = "2", '), ["'pcc.options' was changed"])
         where, change, mention = MALFORMED[phase]
         refused(t, text, find(text, where), change, [mention])
 
