@@ -181,10 +181,11 @@ private:
                 double seconds) {
     const auto [early, late] =
         std::minmax(transfer.fromStage, transfer.toStage);
-    CutTraffic &cut = cuts[{early, late}];
+    CutTraffic &cut = cuts[{early, late, transfer.isPerStep()}];
     cut.fromStage = early;
     cut.toStage = late;
-    cut.node = beginOf(late).str();
+    cut.isOfUpdate = transfer.isPerStep();
+    cut.node = cut.isOfUpdate ? "" : beginOf(late).str();
     const bool isForward = transfer.toStage == late;
     (isForward ? cut.forwardBytes : cut.backwardBytes) += bytes;
     (isForward ? cut.forwardSeconds : cut.backwardSeconds) += seconds;
@@ -226,8 +227,9 @@ private:
   const plan::Cluster &cluster;
   const ModelBlocks blocks;
   /// Map from a pair of stages, such as {0, 1}, to the boundary between them.
-  /// The earlier stage comes first.
-  std::map<std::pair<int, int>, CutTraffic> cuts;
+  /// The earlier stage comes first. Messages of the optimizer step, for which
+  /// the third element is true, are apart.
+  std::map<std::tuple<int, int, bool>, CutTraffic> cuts;
   Explanation explanation;
 };
 } // namespace

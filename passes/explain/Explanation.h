@@ -99,7 +99,11 @@ struct CommunicationTotal {
 /// A boundary between two pipeline stages, and what crosses it in one step.
 struct CutTraffic {
   int fromStage = 0, toStage = 0;
-  /// Name of the ONNX node at which the later stage begins; may be empty.
+  /// Whether these are the messages of the optimizer step, such as parts of the
+  /// norm of all gradients, and not those of the model.
+  bool isOfUpdate = false;
+  /// Name of the ONNX node at which the later stage begins. Empty for messages
+  /// of the optimizer step; may be empty for others.
   std::string node = {};
   /// Bytes that a rank of the later stage receives from the earlier stage
   /// (`forwardBytes`, such as activations) and sends back to it

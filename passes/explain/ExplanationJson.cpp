@@ -79,7 +79,8 @@ private:
                          {"idle_share", work.idleShare},
                          {"begins_at", Json()}});
     for (const CutTraffic &cut : explanation.cuts)
-      entries[cut.toStage]["begins_at"] = textOrNull(cut.node);
+      if (!cut.isOfUpdate)
+        entries[cut.toStage]["begins_at"] = textOrNull(cut.node);
     return entries;
   }
 

@@ -67,7 +67,8 @@ static PlanEntry entryOf(const RepeatedCollective &group,
 }
 
 static PlanEntry entryOf(const CutTraffic &cut) {
-  std::string text = "cut between stages " + std::to_string(cut.fromStage) +
+  std::string text = std::string(cut.isOfUpdate ? "optimizer step" : "cut") +
+                     " between stages " + std::to_string(cut.fromStage) +
                      " and " + std::to_string(cut.toStage);
   if (!cut.node.empty())
     text += " at '" + cut.node + "'";

@@ -117,10 +117,10 @@ int tool::reportCommand(int argc, const char *const *argv) {
     return *code;
   if (Status status = checkOutput(request); status.failed())
     return reportStatus(status);
-  if (request.follows)
-    return reportStatus(follow(request));
-  runtime::ScopedFolder::removeAllOnSignals();
-  const Status status = writeOnce(request, std::nullopt);
+  if (!request.follows)
+    runtime::ScopedFolder::removeAllOnSignals();
+  const Status status =
+      request.follows ? follow(request) : writeOnce(request, std::nullopt);
   if (status.ok())
     printResult(request.output + ": " +
                 runtime::countText(int64_t(request.files.size()), "file") +

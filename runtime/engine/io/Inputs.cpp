@@ -195,7 +195,8 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
   if (!options.randomInputs)
     return Status::error(BadInput, "input " + describe(input) + " is missing",
                          {"give it with --input " + input.name +
-                          "=FILE.npy, or --random-inputs SEED"});
+                          "=FILE.npy, with --random-inputs SEED or, for "
+                          "training, with --data DIR"});
   source.random = randomInput(*options.randomInputs, input.name,
                               typeOf(input.type), input.index_bound);
   return Status::success();
