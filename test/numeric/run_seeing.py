@@ -282,7 +282,7 @@ def table_of_ranks(folder, comm):
         for field in "weight_bytes", "state_bytes", "arena_bytes":
             expect(row[field] == max(rank[field] for rank in ranks), f"{row['ranks']}: {field} {row[field]}")
         expect(0 < row["min_seconds"] <= row["median_seconds"] <= row["p90_seconds"] <= row["p99_seconds"] <= row["max_seconds"], f"{row}")
-        expect(abs(row["compute"] + row["idle"] - 1) < 1e-9 and row["collectives"] <= row["idle"] + 1e-9, f"{row}")
+        expect(abs(row["compute"] + row["idle"] - 1) < 1e-6 and row["collectives"] <= row["idle"] + 1e-6, f"{row}")
     lines = pcc.succeed(*run, "--format", "csv").splitlines()
     expect([line.split(",")[0] for line in lines] == ["ranks", "0-1", "2-3", "all"], f"{lines}")
     expect(pcc.succeed(*run, "--format", "md").startswith("| ranks | stages |"), "no Markdown")
@@ -315,7 +315,7 @@ def timelines_refused(folder):
                               ([model.path, *model.options, "--trace", "t.json", "--stop-after", "6"], 2),
                               (["run", bundle, "--comm", "thread", "--data", model.data(), "--schedule-svg", absent], 7)):
         code, _, err = pcc.call(*arguments)
-        expect(code == wanted and "pcc: error: cannot write" in err or code == wanted == 2, f"exit code {code} instead of {wanted}: {err[-300:]}")
+        expect(code == wanted and ": cannot write" in err or code == wanted == 2, f"exit code {code} instead of {wanted}: {err[-300:]}")
 
 
 # ---- tables of one's own -------------------------------------------------------------------------------------------------------
