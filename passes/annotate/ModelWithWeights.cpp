@@ -224,17 +224,12 @@ private:
 
   /// Writes the copy as a model file and a data file with weights, such as
   /// m.onnx and m.onnx.data. Returns an error if the data file would overwrite
-  /// a weight file of the original model, or a file without a model beside it.
+  /// a weight file of the original model.
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
       return cannotWrite("its weights would overwrite those of the model in '" +
                          path + "'");
-    std::error_code error;
-    if (fs::exists(fs::symlink_status(path, error)) &&
-        !fs::exists(options.output, error))
-      return cannotWrite("its weights would overwrite '" + path +
-                         "', which is no file of this model");
     runtime::Unfinished dataFile, modelFile;
     PCC_RETURN_IF_ERROR(writeUnfinished(
         path, dataFile, [&](std::ostream &out) { writeBeside(path, out); }));

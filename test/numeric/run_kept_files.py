@@ -248,9 +248,6 @@ def export_over_its_checkpoint(folder):
     pcc.succeed("run", path, *options, "--save", saved, "-q")
     rank = os.path.join(saved, "step-00000002", "rank-000.safetensors")
     refused("checkpoint", "export", saved, "-o", rank, keeps=[rank], mention=["the export reads"])
-    data = write(folder, "e.onnx.data")
-    refused("checkpoint", "export", saved, "-o", f"{folder}/e.onnx", keeps=[data], mention=["e.onnx.data"])
-    os.remove(data)
     for name in "e.onnx", "e.onnx", "e.safetensors", "e.safetensors":
         pcc.succeed("checkpoint", "export", saved, "-o", f"{folder}/{name}", "-q")
 
