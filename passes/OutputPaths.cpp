@@ -52,14 +52,9 @@ static Status checkBundle(fs::path path) {
   return checkFolder(path, path.parent_path());
 }
 
-Status pcc::checkModelOutput(const std::string &name,
-                             const std::string &model) {
+Status pcc::checkModelOutput(const std::string &name) {
   const fs::path path = name;
   std::error_code error;
-  runtime::FileClaims claims;
-  claims.keep("pcc reads", model);
-  claims.write("-o", name);
-  PCC_RETURN_IF_ERROR(claims.check());
   if (fs::exists(path, error) &&
       (!fs::is_regular_file(path, error) || path.extension() != ".onnx"))
     return refuse(path, "it exists and is not an .onnx file");
@@ -159,7 +154,7 @@ Status pcc::checkOutputs(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(claimsOf(options).check());
   const bool isText = options.stopsEarly();
   if (options.emitsOnnx && !isText)
-    PCC_RETURN_IF_ERROR(checkModelOutput(options.bundle, options.model));
+    PCC_RETURN_IF_ERROR(checkModelOutput(options.bundle));
   else if (!isText)
     PCC_RETURN_IF_ERROR(checkBundle(options.bundle));
   else if (!options.bundle.empty() && options.bundle != "-")

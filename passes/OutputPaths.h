@@ -32,10 +32,10 @@ Status checkFile(const std::string &path);
 /// Returns exit code 7 if it cannot.
 Status checkPage(const CompileOptions &options);
 
-/// Checks whether a changed copy of the model file `model` can be written to
-/// `path`. A file that exists at `path` must be an .onnx file other than
-/// `model`. Returns exit code 7 if the copy cannot be written.
-Status checkModelOutput(const std::string &path, const std::string &model);
+/// Checks whether a changed copy of a model file can be written to `path`. A
+/// file that exists at `path` must be an .onnx file. Returns exit code 7 if the
+/// copy cannot be written.
+Status checkModelOutput(const std::string &path);
 
 } // namespace pcc
 

@@ -308,7 +308,11 @@ private:
 
 Status pcc::writeModelWithWeights(const ModelWithWeightsOptions &options,
                                   const std::vector<ReplacedWeight> &weights) {
-  PCC_RETURN_IF_ERROR(checkModelOutput(options.output, options.model));
+  runtime::FileClaims claims;
+  claims.keep("pcc reads", options.model);
+  claims.write("-o", options.output);
+  PCC_RETURN_IF_ERROR(claims.check());
+  PCC_RETURN_IF_ERROR(checkModelOutput(options.output));
   auto model = onnx::readModelAsWritten(options.model);
   if (!model)
     return model.status();

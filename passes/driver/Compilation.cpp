@@ -159,7 +159,6 @@ Status Compilation::fitRecompute() {
       listener);
 }
 
-/// Returns the line of a result about the files of --dump-ir; "" without it.
 std::string Compilation::dumpsText() const {
   return options.dumpDirectory.empty()
              ? ""

@@ -159,6 +159,8 @@ private:
   /// Writes the module to the directory of --dump-ir, as the dump of `phase`.
   /// Does nothing without --dump-ir.
   Status dump(Phase phase);
+  /// Returns the line of a result about the files of --dump-ir, which begins
+  /// with a line break; "" without the option.
   std::string dumpsText() const;
 
   /// The user's options.

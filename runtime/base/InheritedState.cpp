@@ -3,6 +3,7 @@
 #include "runtime/base/InheritedState.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fcntl.h>
 #include <initializer_list>
 #include <pthread.h>
@@ -109,6 +110,11 @@ static sigset_t findEndingSignals() {
   sigemptyset(&ending);
   addEffectiveSignals({SIGINT, SIGTERM, SIGHUP}, ending);
   return ending;
+}
+
+std::string signalText(int number) {
+  const char *name = strsignal(number);
+  return "signal " + std::to_string(number) + " (" + (name ? name : "?") + ")";
 }
 
 sigset_t endingSignals() {

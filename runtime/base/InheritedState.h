@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 
 namespace pcc::runtime {
 
@@ -41,6 +42,9 @@ Status raiseLimits();
 /// Adds to `set` each of `signals` that the process neither ignores nor blocks
 /// in the calling thread.
 void addEffectiveSignals(std::initializer_list<int> signals, sigset_t &set);
+
+/// Returns the number and the name of a signal, such as "signal 9 (Killed)".
+std::string signalText(int number);
 
 /// Returns the signals among SIGINT, SIGTERM and SIGHUP that can end this
 /// process. A signal that the process ignores or blocks cannot end the process.

@@ -2,6 +2,7 @@
 
 #include "runtime/engine/TrainingRun.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/InheritedState.h"
 #include "runtime/base/StopWatch.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/LoadCheckpoint.h"
@@ -465,9 +466,7 @@ Status TrainingRun::describeStop(int signal) const {
     return status;
   }
   const std::string why =
-      signal == SIGPIPE
-          ? "the reader of stdout is gone"
-          : "signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+      signal == SIGPIPE ? "the reader of stdout is gone" : signalText(signal);
   return Status::error(options.save.empty() ? endedBySignal(signal) : Stopped,
                        "training was stopped by a request (" + why + ") " +
                            after,

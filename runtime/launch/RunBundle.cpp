@@ -22,17 +22,18 @@ static Status runInThisProcess(const std::string &bundle,
   return team.call([](Rank &rank) { return rank.run(); });
 }
 
-/// Starts ranks only after two checks:
+/// The ranks are threads of this process if `options.comm` is "thread". The
+/// team of threads checks the bundle. Otherwise the ranks are processes, and
+/// start only after two checks:
 ///
 /// - The bundle (directory with one executable per rank) is complete, and the
 ///   fields of its bundle.json have possible values.
 /// - `options.comm` fits the bundle. A bundle for GPUs does not run with "mpi",
 ///   and a bundle for CPUs does not run with "nccl".
-///
-/// The ranks are threads of this process if `options.comm` is "thread".
-/// Otherwise the ranks are processes.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
+  if (options.comm == "thread")
+    return runInThisProcess(bundle, options);
   PCC_RETURN_IF_ERROR(checkBundle(bundle));
   nlohmann::ordered_json description;
   PCC_RETURN_IF_ERROR(readBundleJson(bundle, description));
@@ -43,8 +44,6 @@ Status runBundle(const std::string &bundle, const RunOptions &options,
         "--comm " + options.comm + " does not connect " +
             (onGpus ? "GPUs" : "processors"),
         {onGpus ? "use --comm nccl" : "use --comm mpi or --comm thread"});
-  if (options.comm == "thread")
-    return runInThisProcess(bundle, options);
   return spawnRanks({.bundle = bundle,
                      .arguments = arguments,
                      .onProgress = options.onProgress,

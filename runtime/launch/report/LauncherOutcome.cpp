@@ -3,17 +3,12 @@
 #include "runtime/launch/report/LauncherOutcome.h"
 
 #include "runtime/base/Exhaustion.h"
+#include "runtime/base/InheritedState.h"
 
 #include <csignal>
-#include <cstring>
 #include <sys/wait.h>
 
 namespace pcc::runtime {
-
-static std::string describeSignal(int number) {
-  const char *name = strsignal(number);
-  return "signal " + std::to_string(number) + " (" + (name ? name : "?") + ")";
-}
 
 /// Returns whether `code` is one of the exit codes that pcc documents.
 static bool isOfInterface(int code) {
@@ -50,7 +45,7 @@ static Status describeLost(const LostRank &lost, bool isStarting) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
     return Status::error(PeerLost, rank + " was lost: it was ended by " +
-                                       describeSignal(lost.signal));
+                                       signalText(lost.signal));
   const bool isKnown = lost.exitCode != Defect && isOfInterface(lost.exitCode);
   Status status = Status::error(isKnown      ? ExitCode(lost.exitCode)
                                 : isStarting ? NoDevice
@@ -103,7 +98,7 @@ static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
 static Status describeLauncher(const LauncherOutcome &outcome) {
   const std::string end =
       WIFSIGNALED(outcome.waitStatus)
-          ? "was ended by " + describeSignal(WTERMSIG(outcome.waitStatus))
+          ? "was ended by " + signalText(WTERMSIG(outcome.waitStatus))
           : "ended with exit code " +
                 std::to_string(WEXITSTATUS(outcome.waitStatus));
   if (outcome.started)
@@ -168,7 +163,7 @@ static Status describeStdout(const LauncherOutcome &outcome) {
 
 static Status endedBy(int signal) {
   return Status::error(endedBySignal(signal),
-                       "the run was ended by " + describeSignal(signal));
+                       "the run was ended by " + signalText(signal));
 }
 
 /// Tests several conditions on `outcome`, one after another. The first

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <csignal>
-#include <cstring>
 #include <string>
 #include <unistd.h>
 
@@ -41,9 +40,8 @@ void tellEndBySignal() {
   const std::string begin = isatty(STDERR_FILENO) ? "\r\x1b[K" : "";
   const sigset_t ending = endingSignals();
   for (EndLine &line : endLines()) {
-    line.text = begin + "pcc: error: the run was ended by signal " +
-                std::to_string(line.signal) + " (" + strsignal(line.signal) +
-                ")\n";
+    line.text = begin + "pcc: error: the run was ended by " +
+                signalText(line.signal) + "\n";
     if (sigismember(&ending, line.signal) == 1)
       sigaction(line.signal, &action, nullptr);
   }

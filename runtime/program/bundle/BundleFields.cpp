@@ -3,6 +3,7 @@
 #include "runtime/program/bundle/BundleFields.h"
 #include "runtime/program/Seal.h"
 #include "runtime/program/bundle/LayoutJson.h"
+#include "runtime/program/bundle/PlanFields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,19 +12,10 @@ namespace pcc::runtime {
 using Json = nlohmann::ordered_json;
 using enum FieldKind;
 
-/// Largest number of ranks, and of microbatches in a step.
-static constexpr int64_t mostRanks = 65536, mostMicrobatches = 1 << 22;
-static constexpr int64_t mostCalls = std::numeric_limits<int32_t>::max();
-
-/// Fields of bundle.json. docs/json.md tells their meaning.
+/// Fields of bundle.json besides planFields. docs/json.md tells their meaning.
 static constexpr FieldRow bundleFields[] = {
-    {"world", Whole, 1, mostRanks},
-    {"mesh", Object},
     {"mesh.*", Whole, 2, mostRanks},
-    oneOf("target", "cpu cuda"),
     {"tf32", Flag},
-    {"microbatches", Whole, 1, mostMicrobatches},
-    {"schedule", Text},
     {"inputs", List},
     {"inputs.*", Object},
     {"inputs.*.name", Text},
@@ -36,8 +28,6 @@ static constexpr FieldRow bundleFields[] = {
     {"outputs.*.dtype", Text},
     {"outputs.*.shape", List},
     {"outputs.*.shape.*", Whole},
-    {"stages", List},
-    {"stages.*", Object},
     {"stages.*.stage", Whole},
     {"stages.*.ranks", List},
     {"stages.*.ranks.*", Whole},
@@ -74,31 +64,12 @@ static constexpr FieldRow bundleFields[] = {
     {"programs.*.outputs.*", Object},
     {"programs.*.outputs.*.name", Text},
     {"programs.*.outputs.*.layout", List},
-    {"collectives", List},
-    {"collectives.*", Object},
-    {"collectives.*.kind", Text},
-    {"collectives.*.axes", List},
-    {"collectives.*.axes.*", Text},
-    {"collectives.*.ranks_per_group", Whole, 1, mostRanks},
     indexInto("collectives.*.stage", "stages"),
-    {"collectives.*.dtype", Text},
-    orNull({"collectives.*.reduction", Text}),
-    {"collectives.*.local_bytes", Whole},
-    {"collectives.*.received_bytes", Whole},
-    oneOf("collectives.*.per", "microbatch step"),
-    {"collectives.*.count", Whole, 0, mostCalls},
-    {"collectives.*.node", Text},
-    {"collectives.*.value", Text},
-    {"transfers", List},
-    {"transfers.*", Object},
     indexInto("transfers.*.from_stage", "stages"),
     indexInto("transfers.*.to_stage", "stages"),
-    {"transfers.*.value", Text},
     {"transfers.*.dtype", Text},
     {"transfers.*.shape", List},
     {"transfers.*.shape.*", Whole},
-    {"transfers.*.bytes", Whole},
-    oneOf("transfers.*.per", "microbatch step"),
     {"kernels", Object},
     {"kernels.unique", Whole},
     {"kernels.calls", Whole},
@@ -289,6 +260,8 @@ private:
 } // namespace
 
 std::optional<FieldFault> findBundleFault(const Json &bundle) {
+  if (auto fault = findFault(bundle, planFields))
+    return fault;
   if (auto fault = findFault(bundle, bundleFields))
     return fault;
   return BundleRelations(bundle).findFault();
@@ -296,13 +269,7 @@ std::optional<FieldFault> findBundleFault(const Json &bundle) {
 
 Status readBundleJson(const std::string &bundle, Json &content) {
   PCC_RETURN_IF_ERROR(checkPresent(bundle));
-  std::string text;
-  PCC_RETURN_IF_ERROR(readSealedJson(bundle + "/bundle.json", text));
-  content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!content.is_object())
-    return Status::error(DamagedBundle,
-                         "'" + bundle +
-                             "/bundle.json' is damaged: it is no JSON object");
+  PCC_RETURN_IF_ERROR(readSealedObject(bundle, "bundle.json", content));
   content.erase("seal");
   if (auto fault = findBundleFault(content))
     return damagedField(bundle, "bundle.json", *fault);

@@ -2,6 +2,7 @@
 
 #include "runtime/program/Seal.h"
 #include "runtime/program/bundle/BundleFields.h"
+#include "runtime/program/bundle/PlanFields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -10,18 +11,10 @@ namespace pcc::runtime {
 using Json = nlohmann::ordered_json;
 using enum FieldKind;
 
-static constexpr int64_t mostRanks = 65536, mostMicrobatches = 1 << 22;
-static constexpr int64_t mostCalls = std::numeric_limits<int32_t>::max();
-
-/// Fields of `pcc explain --json` that a page of a report shows. docs/json.md
-/// tells their meaning.
+/// Fields of `pcc explain --json` that a page of a report shows, besides
+/// planFields. docs/json.md tells their meaning.
 static constexpr FieldRow explanationFields[] = {
-    {"world", Whole, 1, mostRanks},
-    {"mesh", Object},
     {"mesh.*", Whole, 1, mostRanks},
-    oneOf("target", "cpu cuda"),
-    {"microbatches", Whole, 1, mostMicrobatches},
-    {"schedule", Text},
     {"received_bytes", List},
     {"received_bytes.*", Whole},
     {"totals", List},
@@ -33,21 +26,7 @@ static constexpr FieldRow explanationFields[] = {
     {"totals.*.received_bytes", Whole},
     {"totals.*.seconds", Number},
     orNull({"totals.*.link", Text}),
-    {"collectives", List},
-    {"collectives.*", Object},
-    {"collectives.*.kind", Text},
-    {"collectives.*.axes", List},
-    {"collectives.*.axes.*", Text},
-    {"collectives.*.ranks_per_group", Whole, 1, mostRanks},
     {"collectives.*.stage", Whole},
-    {"collectives.*.dtype", Text},
-    orNull({"collectives.*.reduction", Text}),
-    {"collectives.*.local_bytes", Whole},
-    {"collectives.*.received_bytes", Whole},
-    oneOf("collectives.*.per", "microbatch step"),
-    {"collectives.*.count", Whole, 0, mostCalls},
-    {"collectives.*.node", Text},
-    {"collectives.*.value", Text},
     {"collectives.*.shape", List},
     {"collectives.*.shape.*", Whole},
     {"collectives.*.from", Text},
@@ -87,20 +66,13 @@ static constexpr FieldRow explanationFields[] = {
     {"collectives.*.further_decisions.*.op", Text},
     orNull({"collectives.*.further_decisions.*.node", Text}),
     orAbsent({"collectives.*.further_decisions.*.alternatives", List}),
-    {"transfers", List},
-    {"transfers.*", Object},
     {"transfers.*.from_stage", Whole},
     {"transfers.*.to_stage", Whole},
-    {"transfers.*.value", Text},
-    {"transfers.*.bytes", Whole},
-    oneOf("transfers.*.per", "microbatch step"),
     orNull({"price", Object}),
     {"price.seconds", Number},
     {"price.idle_share", Number},
     {"price.memory_bytes", Whole},
     {"price.received_bytes", Whole},
-    {"stages", List},
-    {"stages.*", Object},
     indexInto("stages.*.stage", "stages"),
     orNull({"other_cut", Object}),
     {"lints", List},
@@ -150,6 +122,8 @@ static std::optional<FieldFault> findOperandFault(const Json &explanation) {
 }
 
 std::optional<FieldFault> findExplanationFault(const Json &explanation) {
+  if (auto fault = findFault(explanation, planFields))
+    return fault;
   if (auto fault = findFault(explanation, explanationFields))
     return fault;
   return findOperandFault(explanation);
@@ -179,13 +153,7 @@ static Status checkOwner(const std::string &bundle, const Json &content) {
 }
 
 Status readExplainJson(const std::string &bundle, Json &content) {
-  const std::string path = bundle + "/explain.json";
-  std::string text;
-  PCC_RETURN_IF_ERROR(readSealedJson(path, text));
-  content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!content.is_object())
-    return Status::error(DamagedBundle,
-                         "'" + path + "' is damaged: it is no JSON object");
+  PCC_RETURN_IF_ERROR(readSealedObject(bundle, "explain.json", content));
   PCC_RETURN_IF_ERROR(checkOwner(bundle, content));
   if (auto fault = findExplanationFault(content))
     return damagedField(bundle, "explain.json", *fault);

@@ -1,6 +1,7 @@
 //===- FieldCheck.cpp - check of JSON against a table of its fields -------===//
 
 #include "runtime/program/bundle/FieldCheck.h"
+#include "runtime/program/Seal.h"
 #include "status/PrintableText.h"
 #include "status/ShellWord.h"
 
@@ -28,6 +29,19 @@ static std::string shownValue(const Json &value) {
 FieldFault faultOf(std::string path, const Json &value,
                    const std::string &expected) {
   return {std::move(path), "is " + shownValue(value) + ", not " + expected};
+}
+
+Status readSealedObject(const std::string &bundle, const std::string &file,
+                        Json &content) {
+  const std::string path = bundle + "/" + file;
+  std::string text;
+  PCC_RETURN_IF_ERROR(readSealedJson(path, text));
+  content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return content.is_object()
+             ? Status::success()
+             : Status::error(DamagedBundle, "'" + path +
+                                                "' is damaged: it is no JSON "
+                                                "object");
 }
 
 Status damagedField(const std::string &bundle, const std::string &file,

@@ -103,6 +103,13 @@ std::optional<FieldFault> findFault(const nlohmann::ordered_json &document,
 FieldFault faultOf(std::string path, const nlohmann::ordered_json &value,
                    const std::string &expected);
 
+/// Reads the sealed file `file` in the directory `bundle`. Sets `content` to
+/// its JSON object, with the seal. Returns an error with exit code 11 if the
+/// file is absent, damaged or no JSON object, and 7 if the system refuses
+/// access.
+Status readSealedObject(const std::string &bundle, const std::string &file,
+                        nlohmann::ordered_json &content);
+
 /// Returns an error with exit code 11: `file` in the directory `bundle` has
 /// the fault `fault`. A note says how to make a new bundle.
 Status damagedField(const std::string &bundle, const std::string &file,
