@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fnmatch.h>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -70,6 +71,29 @@ struct RankedName {
 };
 } // namespace
 
+/// Returns the runs of letters and digits in `name`, such as "h", "0" and
+/// "attn" of "h.0.attn".
+static std::vector<std::string> wordsOf(const std::string &name) {
+  std::vector<std::string> words(1);
+  for (const char letter : name)
+    if (std::isalnum((unsigned char)letter))
+      words.back() += letter;
+    else if (!words.back().empty())
+      words.emplace_back();
+  return words;
+}
+
+/// Returns the least number of edits that make a word of `own`, of at least as
+/// many letters, of `wanted`; the largest number if there is no such word.
+static size_t distanceToWords(const std::string &wanted,
+                              const std::string &own) {
+  size_t least = std::numeric_limits<size_t>::max();
+  for (const std::string &word : wordsOf(own))
+    if (word.size() >= wanted.size())
+      least = std::min(least, editDistance(wanted, word));
+  return least;
+}
+
 /// Returns how `own` resembles `wanted`. Both are the results of plain().
 static Likeness likenessOf(const std::string &wanted, const std::string &own,
                            size_t distance) {
@@ -81,11 +105,12 @@ static Likeness likenessOf(const std::string &wanted, const std::string &own,
   if (std::min(own.size(), wanted.size()) >= fewestLetters &&
       (own.find(wanted) != own.npos || wanted.starts_with(own)))
     return Likeness::Part;
-  const bool isLong = wanted.size() >= fewestLettersOfPart;
-  return isLong && pcc::distance(wanted, own, /*isWithin=*/true) <=
-                       wanted.size() / 4
-             ? Likeness::FewEditsOfPart
-             : Likeness::None;
+  // A few edits make any long text of a short word, but not any word.
+  const bool isClose =
+      wanted.size() >= fewestLettersOfPart
+          ? pcc::distance(wanted, own, /*isWithin=*/true) <= wanted.size() / 4
+          : wanted.size() >= fewestLetters && distanceToWords(wanted, own) <= 1;
+  return isClose ? Likeness::FewEditsOfPart : Likeness::None;
 }
 
 /// Returns `known` without repetitions, the most similar to `word` first. Names

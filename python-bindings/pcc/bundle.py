@@ -89,7 +89,8 @@ class Bundle:
     def explain(self, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
         """Explains the plan, with the options of compile. See pcc.explain."""
         if not self._is_compiled_here():
-            raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.explain(model, …) takes the options of compile"], 2)
+            raise Error(f"bundle '{self.path}' was not compiled here",
+                        ["pcc.explain(model, …) takes the options of compile", "report() shows the explanation that the bundle holds"], 2)
         return explain(self._model, value, **{**shared(self._options, "compile", "explain"), **options})
 
     def run(self, inputs: Arrays | None = None, *, comm: str | None = None, **options: Unpack[RunOptions]) -> dict[str, NDArray[Any]]:

@@ -15,6 +15,11 @@ REPORTABLE = ("report() takes bundles, results of explain() and inspect(), lists
               "of report= or measurements=, and the lines of metrics=")
 
 
+def _function(command: str) -> str:
+    """Returns the name of the function of a command."""
+    return "pcc.Bundle.run" if command in RUNNING else f"pcc.{command}"
+
+
 def _keyword(match: re.Match[str]) -> str:
     return keyword_of(match[1])
 
@@ -26,10 +31,10 @@ def _dims(text: str) -> str:
 
 def _unknown(message: str, function: str) -> str | None:
     """Returns the message for a keyword that is no option; None if `message` is about something else."""
-    found = re.fullmatch(r"no option is called --(\S+?)(; did you mean .*)?", message)
+    found = re.fullmatch(r"no option is called --(\S+?)(; .*)?", message)
     if not found:
         return None
-    name, question = found[1].replace("-", "_"), found[2] or ""
+    name, question = found[1].replace("-", "_"), re.sub(r"'pcc (\w+)'", lambda command: _function(command[1]), found[2] or "")
     return f"{function}() has no option '{name}'" + OPTION.sub(lambda option: f"'{_keyword(option)}'", question)
 
 
@@ -42,10 +47,10 @@ def _text(text: str, function: str) -> str:
         return f"pcc.compile(MODEL, output={made[1] if made[2] == 'a bundle' else repr(made[1])}) makes {made[2]}"
     if "pcc " in text and (dims := _dims(text)) != "{}":
         return f"for example: dims={dims}"
-    documented = "Bundle.run" if function in RUNNING else function
-    text = re.sub(r"'pcc[\w ]* --help' lists the options", f"help(pcc.{documented}) lists the options", text)
+    text = re.sub(r"'pcc[\w ]* --help' lists the options", f"help({_function(function)}) lists the options", text)
     text = re.sub(r"--input (\S+?)=FILE\.npy", lambda found: f"{function}({{{json.dumps(found[1], ensure_ascii=False)}: …}})", text)
     text = re.sub(r"--dim \S+?=\d+\b(?: --dim \S+?=\d+\b)*", lambda found: f"dims={_dims(found[0])}", text)
+    text = re.sub(OPTION.pattern + r" ([A-Z]+)=([A-Z]\w*)(?!\.)", lambda found: f'{_keyword(found)}={{"{found[2]}": {found[3]}}}', text)
     text = re.sub(OPTION.pattern + r" ([A-Z]+\b(?!=)|'[^']*'|\d+\b)", lambda found: f"{_keyword(found)}={found[2]}", text)
     return in_keywords(text)
 

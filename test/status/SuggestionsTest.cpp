@@ -55,6 +55,14 @@ TEST(Suggestions, PartsOfNamesAreFound) {
             std::vector<std::string>{"model.lm_head.weight"});
 }
 
+TEST(Suggestions, ShortWordsAreFoundInLongNames) {
+  const std::vector<std::string> names = {"val_109", "h.0.norm.weight",
+                                          "wte.weight"};
+  EXPECT_EQ(nearestOf("nrm", names),
+            "; nearest: 'h.0.norm.weight', 'val_109', 'wte.weight'");
+  EXPECT_EQ(nearestOf("wte", names).find("; nearest: 'wte.weight'"), 0u);
+}
+
 TEST(Suggestions, GlobsAreCompleted) {
   EXPECT_EQ(nearestOf("h.0.*weight", weights),
             "; '*h.0.*weight' matches 2: 'model.h.0.mlp.weight', "

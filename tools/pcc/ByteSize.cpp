@@ -2,6 +2,7 @@
 
 #include "tools/pcc/ByteSize.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <regex>
@@ -9,7 +10,7 @@
 using namespace pcc;
 
 std::optional<int64_t> tool::parseBytes(const std::string &text) {
-  static const std::regex form("([0-9]+([.][0-9]+)?)( ?([KMGT]?)(i?)B)?");
+  static const std::regex form("([0-9]+([.][0-9]+)?)( ?([kKMGT]?)(i?)B)?");
   std::smatch match;
   if (!std::regex_match(text, match, form))
     return std::nullopt;
@@ -19,7 +20,8 @@ std::optional<int64_t> tool::parseBytes(const std::string &text) {
   // An "i" without a prefix, as in "5iB", is not a unit.
   if (unit.empty() && match[5].length() > 0)
     return std::nullopt;
-  const size_t power = unit.empty() ? 0 : std::string("KMGT").find(unit) + 1;
+  const size_t power =
+      unit.empty() ? 0 : std::string("KMGT").find(toupper(unit[0])) + 1;
   const double bytes = std::strtod(match.str(1).c_str(), nullptr) *
                        std::pow(match[5].length() > 0 ? 1024.0 : 1000.0, power);
   if (bytes < 1 || bytes > 1e18)

@@ -5,6 +5,7 @@
 #include "runtime/engine/options/StrictParse.h"
 #include "status/Counted.h"
 #include "status/Suggestions.h"
+#include "tools/pcc/CommandTable.h"
 
 #include <CLI/CLI.hpp>
 
@@ -66,6 +67,24 @@ static std::vector<std::string> optionNames(const CLI::App &app) {
   return names;
 }
 
+/// Returns the end of a message that `app` has no option `name`: the commands
+/// that have one of this name, such as "; 'pcc run' has one". Without any,
+/// suggests similar options of `app`.
+static std::string ownersOrSimilar(const CLI::App &app,
+                                   const std::string &name) {
+  std::vector<std::string> owners;
+  for (const tool::CommandRow &row : tool::commandTable()) {
+    CLI::App other;
+    row.declare(other);
+    if (runtime::findOption(other, name))
+      owners.push_back(std::string("'pcc ") + row.name + "'");
+  }
+  if (owners.empty())
+    return didYouMean(name, optionNames(app));
+  return "; " + CLI::detail::join(owners, ", ") +
+         (owners.size() == 1 ? " has one" : " have one");
+}
+
 /// Returns the error of the first word on the command line that begins with a
 /// hyphen and is no option of `app`; std::nullopt if there is none.
 static std::optional<std::string>
@@ -79,7 +98,7 @@ findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
     for (const auto &[other, own] : synonyms)
       if (name == other)
         return "no option is called " + name + "; did you mean " + own + "?";
-    return "no option is called " + name + didYouMean(name, optionNames(app));
+    return "no option is called " + name + ownersOrSimilar(app, name);
   }
   return std::nullopt;
 }
@@ -95,7 +114,7 @@ static bool isOpen(const std::string &text, char open, char close) {
 /// std::nullopt if there is none.
 static std::optional<std::string>
 findDividedValue(const CLI::App &app, int argc, const char *const *argv) {
-  static const std::regex unit("[KMGT]i?B");
+  static const std::regex unit("[kKMGT]i?B");
   for (int i = 3; i < argc; ++i) {
     const std::string name = argv[i - 2], begin = argv[i - 1], end = argv[i];
     if (name.starts_with("--") && runtime::findOption(app, name) &&
@@ -156,14 +175,30 @@ static std::string valueCountText(const CLI::App &app,
          ", got " + (got == 0 ? "none" : std::to_string(got));
 }
 
+/// Returns "; NAME takes no value" if a word of the command line follows a flag
+/// NAME, and otherwise an empty text.
+static std::string flagBefore(const CLI::App &app, const std::string &word,
+                              int argc, const char *const *argv) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string name = argv[i - 1];
+    const CLI::Option *option =
+        name.starts_with("-") ? runtime::findOption(app, name) : nullptr;
+    if (argv[i] == word && option && option->get_items_expected_max() == 0)
+      return "; " + name + " takes no value";
+  }
+  return "";
+}
+
 /// Returns the error that a command takes fewer arguments.
-static std::string surplusText(const CLI::App &app) {
+static std::string surplusText(const CLI::App &app, int argc,
+                               const char *const *argv) {
   const std::vector<std::string> words = app.remaining();
   if (words.empty())
     return "there are too many arguments";
   const std::string first = "'" + words.front() + "'";
   return words.size() == 1
-             ? first + " is one argument too many"
+             ? first + " is one argument too many" +
+                   flagBefore(app, words.front(), argc, argv)
              : first + " and " +
                    runtime::countText(words.size() - 1, "further argument") +
                    " are too many; a pattern with '*' needs quotes";
@@ -196,7 +231,7 @@ std::string tool::usageErrorText(const CLI::App &app,
       return *unknown;
     if (auto missing = findMissingOption(app, argc, argv))
       return *missing;
-    return app.remaining_size() > 0 ? surplusText(app) : text;
+    return app.remaining_size() > 0 ? surplusText(app, argc, argv) : text;
   case CLI::ExitCodes::ArgumentMismatch:
     return valueCountText(app, text);
   default:

@@ -58,10 +58,34 @@ static std::string stagesText(ArrayRef<int> stages) {
   return text;
 }
 
-/// Returns `limit` as text. If `total`, which is larger, would have the same
-/// text, appends the difference: "1.7 MiB (17 B too low)".
+/// Returns how often `number`, which is positive, can be divided by `divisor`.
+static int powerIn(int64_t number, int64_t divisor) {
+  int power = 0;
+  for (; number % divisor == 0; number /= divisor)
+    ++power;
+  return power;
+}
+
+/// Returns `bytes` as a whole number of kB, MB, GB or TB, the largest of them
+/// that divides it. Returns an empty text if a number of KiB, MiB or GiB is as
+/// round.
+static std::string decimalText(int64_t bytes) {
+  static constexpr const char *units[] = {"", " kB", " MB", " GB", " TB"};
+  const int power = std::min(powerIn(bytes, 1000), 4);
+  if (power <= powerIn(bytes, 1024))
+    return "";
+  for (int i = 0; i < power; ++i)
+    bytes /= 1000;
+  return std::to_string(bytes) + units[power];
+}
+
+/// Returns `limit` as text. A limit that was given in decimal units begins with
+/// these: "1 MB, which is 976.6 KiB,". If `total`, which is larger, would have
+/// the same text, appends the difference: "1.7 MiB (17 B too low)".
 static std::string limitText(int64_t limit, int64_t total) {
   std::string text = runtime::bytesText(static_cast<double>(limit));
+  if (const std::string decimal = decimalText(limit); !decimal.empty())
+    text = decimal + ", which is " + text + ",";
   if (text != runtime::bytesText(static_cast<double>(total)))
     return text;
   return text + " (" + runtime::bytesText(static_cast<double>(total - limit)) +
