@@ -104,7 +104,8 @@ enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 /// wins.
 class OriginSearch {
 public:
-  OriginSearch(const dist::Axis &axis) : axis(axis) {}
+  OriginSearch(const dist::Axis &axis, ReaderSteps &readers)
+      : axis(axis), readers(readers) {}
 
   /// Finds the reason why `axis` splits the value `start`. Sets `origin.reason`
   /// to a text about it, and `origin.steps` to the path from `start` to the op
@@ -256,13 +257,25 @@ private:
       return;
     case Weight:
     case Nothing:
-      origin.reason = "this needs no communication, and each rank stores less";
+      origin.reason = storageText();
     }
+  }
+
+  /// Returns the reason for a split that only makes each rank store less. The
+  /// text has the communications that this split costs the readers of all
+  /// values that the search has reached.
+  std::string storageText() const {
+    const auto steps = readers.ofReaders(order, axis.name);
+    if (steps.empty())
+      return "this needs no communication, and each rank stores less";
+    return "each rank stores less; readers need " + countedText(steps);
   }
 
   /// Mesh axis that splits a value. The class searches for the reason of this
   /// split.
   const dist::Axis &axis;
+  /// Finds the communications that readers of a value need.
+  ReaderSteps &readers;
   /// Path of the search. Maps each value that the search has reached to the
   /// previous value on the path, and the first value to null. Example: the
   /// search starts at x, goes from x to y and from y to z. The map then
@@ -303,7 +316,8 @@ static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   origin.reason = "no value that it depends on is split over " + axis.name;
 }
 
-Origin explain::originOf(Value value, const dist::Axis &axis) {
+Origin explain::originOf(Value value, const dist::Axis &axis,
+                         ReaderSteps &readers) {
   Origin origin;
   origin.axis = axis.name;
   dist::ShardingAttr sharding = dist::shardingOf(value);
@@ -311,7 +325,7 @@ Origin explain::originOf(Value value, const dist::Axis &axis) {
     return origin;
   if (int64_t dim = dimOf(value, axis.name); dim >= 0) {
     origin.what = "dim " + std::to_string(dim) + " is split";
-    OriginSearch(axis).run(value, origin);
+    OriginSearch(axis, readers).run(value, origin);
     return origin;
   }
   if (dist::holdsAxis(dist::partialAxes(sharding.getSharding()), axis.name)) {

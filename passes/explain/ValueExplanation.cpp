@@ -71,7 +71,7 @@ class ValueExplainer {
 public:
   /// `parts` must outlive the explainer.
   ValueExplainer(ModuleOp module, const PartsOfValues &parts)
-      : mesh(dist::meshOf(module)), planner(mesh), parts(parts) {}
+      : mesh(dist::meshOf(module)), readers(mesh), parts(parts) {}
 
   /// Returns the explanation of `value`, which the model calls `name`.
   ValueExplanation tell(const std::string &name, Value value) {
@@ -110,7 +110,7 @@ private:
   /// time axis, which splits tensors into microbatches, has no entry in
   /// `origins`.
   void tellSharding(Value value, const dist::Sharding &sharding,
-                    ValueExplanation &story) const {
+                    ValueExplanation &story) {
     story.sharding = textOf(sharding);
     story.localShape = dist::localShape(sharding, dist::shapeOf(story.shape));
     const unsigned bits = graph::tensorType(value).getElementTypeBitWidth();
@@ -118,7 +118,7 @@ private:
         dist::numElements(story.localShape) * std::max<int64_t>(1, bits / 8);
     for (const dist::Axis &axis : mesh.axes)
       if (axis.size > 1 && axis.name != dist::timeAxis)
-        story.origins.push_back(originOf(value, axis));
+        story.origins.push_back(originOf(value, axis, readers));
   }
 
   /// Adds one entry to `story.uses` for each op or model output that reads
@@ -130,7 +130,7 @@ private:
     for (OpOperand &use : value.getUses())
       if (auto reshard = dyn_cast<dist::ReshardOp>(use.getOwner())) {
         std::vector<dist::PricedStep> steps = before;
-        addSteps(reshard, steps);
+        llvm::append_range(steps, readers.of(reshard));
         tellUses(reshard.getResult(), steps, story);
       } else {
         dist::ShardingAttr taken = dist::shardingOf(value);
@@ -153,22 +153,9 @@ private:
     return op ? pipe::stageOf(op) : 0;
   }
 
-  /// Appends to `steps` the communications between ranks that `reshard` needs.
-  /// `reshard` is an op that changes the sharding of a value. It may need an
-  /// all_gather, for example. It needs no communication if each rank only keeps
-  /// a part of the elements that the rank already has.
-  void addSteps(dist::ReshardOp reshard, std::vector<dist::PricedStep> &steps) {
-    auto type = graph::tensorType(reshard.getInput());
-    const plan::ReshardPlan &plan = planner.plan(
-        reshard.getFrom().getSharding(), reshard.getTo().getSharding(),
-        dist::shapeOf(type.getShape()), graph::elementBytes(type));
-    for (const plan::ReshardStep &step : plan.steps)
-      if (dist::communicates(step.kind))
-        steps.push_back(shard::pricedStep(step, mesh));
-  }
-
   dist::Mesh mesh;
-  plan::ReshardPlanner planner;
+  /// Finds the communications that readers of a value need.
+  ReaderSteps readers;
   const PartsOfValues &parts;
 };
 } // namespace
