@@ -58,21 +58,40 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases up to 2-prepare. Then stores in `other` a different division
+/// Runs the phases up to 2-prepare. Then stores in `others` different divisions
 /// of the model into pipeline stages, with which the explanation can compare
-/// the plan. Leaves `other` empty if there is no other division, or if phase
-/// 3-place has already divided the model.
-static Status findOtherCut(Compilation &compilation,
-                           std::optional<explain::Remedy> &other) {
+/// the plan. Leaves `others` empty if phase 3-place has already divided the
+/// model.
+static Status findOtherCuts(Compilation &compilation,
+                            place::OtherCuts &others) {
   if (phaseOf(compilation.getModule()) > Phase::Prepare)
     return Status::success();
   PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Prepare));
   return compilation.runGuarded([&]() -> Status {
-    if (auto names = place::findOtherCut(compilation.getModule());
-        !names.empty())
-      other = explain::Remedy{.stageAt = std::move(names)};
+    others = place::findOtherCuts(compilation.getModule());
     return Status::success();
   });
+}
+
+/// Adds `others` to `explanation`: the whole cut, and a place to each boundary
+/// between two stages.
+static void addOtherCuts(const place::OtherCuts &others,
+                         explain::Explanation &explanation) {
+  if (!others.whole.empty())
+    explanation.otherCut = explain::Remedy{.stageAt = others.whole};
+  for (explain::CutTraffic &cut : explanation.cuts) {
+    const size_t at = cut.toStage - 1;
+    if (cut.isOfUpdate)
+      continue;
+    if (at >= others.places.size()) {
+      cut.otherReason = "--stage-at moves it only before phase 3-place";
+    } else if (const auto &place = others.places[at]; place.names.empty()) {
+      cut.otherReason = place.reason;
+    } else {
+      cut.otherNode = place.names[at];
+      cut.other = explain::Remedy{.stageAt = place.names};
+    }
+  }
 }
 
 /// Runs the phases up to 6-schedule, after which all collectives are known.
@@ -119,10 +138,10 @@ static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,
                           const Listener &listener, ExplainedModel &explained) {
-  std::optional<explain::Remedy> otherCut;
+  place::OtherCuts otherCuts;
   std::vector<explain::ValueExplanation> stories;
   const bool isAboutValues = !explainOptions.value.empty();
-  PCC_RETURN_IF_ERROR(findOtherCut(compilation, otherCut));
+  PCC_RETURN_IF_ERROR(findOtherCuts(compilation, otherCuts));
   if (isAboutValues)
     PCC_RETURN_IF_ERROR(
         tellValues(compilation, options, explainOptions.value, stories));
@@ -133,7 +152,7 @@ static Status explainPlan(Compilation &compilation,
   explain::Explanation explanation;
   PCC_RETURN_IF_ERROR(
       findReasons(compilation, options, cluster, listener, explanation));
-  explanation.otherCut = std::move(otherCut);
+  addOtherCuts(otherCuts, explanation);
   if (!isAboutValues || explainOptions.json || !options.html.empty())
     PCC_RETURN_IF_ERROR(
         findPrices(compilation, options, listener, explanation));

@@ -44,29 +44,113 @@ static std::optional<emit::PlanPrice> priceOf(const CompileOptions &options,
   return tried.ok() ? price : std::nullopt;
 }
 
-void pcc::priceRemedies(const CompileOptions &options, const Listener &listener,
-                        explain::Explanation &explanation) {
-  size_t trialsLeft = 4;
-  Listener silent;
-  silent.isGivenUp = listener.isGivenUp;
-  const auto price = [&](std::optional<explain::Remedy> &remedy) {
+namespace {
+/// Prices the suggestions of one explanation.
+class Trials {
+public:
+  Trials(const CompileOptions &options, const Listener &listener,
+         explain::Explanation &explanation)
+      : options(options), explanation(explanation) {
+    silent.isGivenUp = listener.isGivenUp;
+  }
+
+  void run() {
+    priceRemedy(explanation.otherCut);
+    for (explain::FoundLint &lint : explanation.lints)
+      if (lint.lint != dist::Lint::UnbalancedStages)
+        priceRemedy(lint.remedy);
+    priceCuts();
+    chooseOtherCut();
+    for (explain::FoundLint &lint : explanation.lints)
+      if (lint.lint == dist::Lint::UnbalancedStages)
+        adviseOnBalance(lint);
+  }
+
+private:
+  /// Stores in `remedy.price` what the plan costs with `remedy`, if it can be
+  /// compiled.
+  void price(explain::Remedy &remedy) {
+    remedy.price = ::priceOf(optionsWith(options, remedy), silent);
+  }
+
+  /// Returns whether the plan costs the same with `remedy`, which has a price.
+  bool changesNothing(const explain::Remedy &remedy) const {
+    return explain::differenceText(*explanation.price, *remedy.price).empty();
+  }
+
+  void priceRemedy(std::optional<explain::Remedy> &remedy) {
     if (!remedy || trialsLeft == 0)
       return;
     --trialsLeft;
-    remedy->price = ::priceOf(optionsWith(options, *remedy), silent);
-    if (!remedy->price ||
-        explain::differenceText(*explanation.price, *remedy->price).empty())
+    price(*remedy);
+    if (!remedy->price || changesNothing(*remedy))
       remedy.reset();
-  };
-  price(explanation.otherCut);
-  if (explanation.otherCut && explanation.otherCut->price &&
-      explanation.otherCut->price->seconds > explanation.price->seconds)
-    explanation.otherCut.reset();
-  for (explain::FoundLint &lint : explanation.lints)
-    if (lint.lint != dist::Lint::UnbalancedStages)
-      price(lint.remedy);
-    else if (explanation.otherCut)
-      lint.remedy = explanation.otherCut;
-    else
-      lint.message += "; --stage-at NAME moves a cut";
+  }
+
+  /// Prices another place for each of the dearest cuts.
+  void priceCuts() {
+    constexpr size_t mostCuts = 4;
+    std::vector<explain::CutTraffic *> cuts;
+    for (explain::CutTraffic &cut : explanation.cuts)
+      if (cut.other)
+        cuts.push_back(&cut);
+    llvm::stable_sort(cuts, [](const auto *a, const auto *b) {
+      return a->seconds() > b->seconds();
+    });
+    for (size_t i = 0; i < cuts.size(); ++i)
+      if (i < mostCuts)
+        priceCut(*cuts[i]);
+      else
+        cuts[i]->otherReason = "only the " + std::to_string(mostCuts) +
+                               " dearest cuts are tried elsewhere";
+  }
+
+  void priceCut(explain::CutTraffic &cut) {
+    for (const explain::CutTraffic &tried : explanation.cuts)
+      if (tried.other && tried.other->stageAt == cut.other->stageAt &&
+          tried.other->price)
+        cut.other->price = tried.other->price;
+    if (!cut.other->price)
+      price(*cut.other);
+    if (!cut.other->price)
+      cut.otherReason = "cannot be at '" + cut.otherNode +
+                        "': the plan does not compile with it";
+    else if (changesNothing(*cut.other))
+      cut.otherReason = "as dear at '" + cut.otherNode + "'";
+  }
+
+  /// Makes `otherCut` the one with the shortest step of all other cuts that
+  /// change the price.
+  void chooseOtherCut() {
+    for (const explain::CutTraffic &cut : explanation.cuts)
+      if (cut.other && cut.other->price && !changesNothing(*cut.other))
+        if (auto &best = explanation.otherCut;
+            !best || !best->price ||
+            cut.other->price->seconds < best->price->seconds)
+          best = cut.other;
+  }
+
+  /// Makes the other cut the remedy of `lint`. If there is none, the message
+  /// ends in why no cut moves.
+  void adviseOnBalance(explain::FoundLint &lint) const {
+    lint.remedy = explanation.otherCut;
+    for (const explain::CutTraffic &cut : explanation.cuts)
+      if (!lint.remedy && !cut.otherReason.empty()) {
+        lint.message += "; cut between stages " +
+                        std::to_string(cut.fromStage) + " and " +
+                        std::to_string(cut.toStage) + ": " + cut.otherReason;
+        return;
+      }
+  }
+
+  const CompileOptions &options;
+  explain::Explanation &explanation;
+  Listener silent;
+  size_t trialsLeft = 4;
+};
+} // namespace
+
+void pcc::priceRemedies(const CompileOptions &options, const Listener &listener,
+                        explain::Explanation &explanation) {
+  Trials(options, listener, explanation).run();
 }

@@ -1,11 +1,10 @@
 //===- CutStages.cpp - assignment of ops to pipeline stages ---------------===//
 
-#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/3-place/BackwardStages.h"
+#include "passes/3-place/EvenCut.h"
 #include "passes/3-place/Passes.h"
 #include "passes/3-place/RefusedCut.h"
 #include "runtime/base/QuantityText.h"
@@ -13,7 +12,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
-#include <limits>
 #include <set>
 
 #define DEBUG_TYPE "cut-stages"
@@ -68,7 +66,7 @@ public:
     plan::StageCutRequest request = chain.request(numStages);
     if (failed(pinCuts(request)) || failed(pinStages(request)))
       return failure();
-    plan::StageCut cut = cutEvenly(request);
+    plan::StageCut cut = cutEvenly(function, request);
     if (!cut.error.empty())
       return emitError(UnknownLoc::get(function.getContext()))
              << "cannot cut the model into " << counted(numStages, "stage")
@@ -112,12 +110,7 @@ private:
   /// `stageOfNodes` (ONNX annotations) is given, it must then put at least one
   /// link on each stage.
   bool hasLinkForEachStage() const {
-    auto hasLinksAround = [&](StringAttr name) {
-      const size_t cut = chain.findCut(name).value_or(0);
-      return cut > 0 && cut < chain.links().size();
-    };
-    if (stageAt &&
-        !llvm::all_of(stageAt.getAsRange<StringAttr>(), hasLinksAround))
+    if (!chain.hasLinksAround(stageAt))
       return false;
     std::set<int64_t> annotated;
     for (Operation *op : chain.links())
@@ -139,44 +132,6 @@ private:
     if (!stage || stage.getInt() >= numStages)
       return std::nullopt;
     return stage.getInt();
-  }
-
-  /// Cuts the list of links (forward ops that exactly one stage runs) into
-  /// stages of about equal time. The weights of a stage may have at most 85 %
-  /// of the bytes of all weights, and must fit into the memory of the ranks of
-  /// the stage. First assumes that weights are sharded over the axis tp only.
-  /// If no cut fits, assumes that weights are sharded over all ranks of the
-  /// stage. If again no cut fits, cuts without these limits.
-  plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
-    constexpr double mostWeights = 0.85;
-    plan::StageCutRequest bounded = request;
-    double weights = 0;
-    for (plan::WorkItem &item : bounded.items) {
-      item.activationBytes = 0;
-      weights += item.weightBytes;
-    }
-    if (request.numStages > 1 && weights > 0)
-      for (double held : memoryOfStage()) {
-        bounded.memoryLimit = std::min(mostWeights * weights, held);
-        if (plan::StageCut cut = plan::cutStages(bounded); cut.error.empty())
-          return cut;
-      }
-    return plan::cutStages(request);
-  }
-
-  /// Returns the largest numbers of bytes of weights that one stage can store
-  /// under --memory-limit. The first number holds if weights are sharded over
-  /// the axis tp only, the second if they are sharded over all ranks of the
-  /// stage. Without --memory-limit, returns only infinity.
-  SmallVector<double, 2> memoryOfStage() const {
-    auto module = function->getParentOfType<ModuleOp>();
-    auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
-    if (!limit)
-      return {std::numeric_limits<double>::infinity()};
-    const dist::Mesh mesh = dist::meshOf(module).spatial();
-    const auto ofRank = static_cast<double>(limit.getInt());
-    return {ofRank * std::max<int64_t>(1, mesh.sizeOf("tp")),
-            ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
   /// Appends to `request.pinned` the links at which a stage must begin. For

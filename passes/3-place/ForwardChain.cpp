@@ -188,3 +188,11 @@ std::optional<size_t> ForwardChain::findCut(StringRef name) const {
       return positionOf(op);
   return linkOps.size();
 }
+
+bool ForwardChain::hasLinksAround(ArrayAttr names) const {
+  return !names ||
+         llvm::all_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+           const size_t cut = findCut(name).value_or(0);
+           return cut > 0 && cut < linkOps.size();
+         });
+}

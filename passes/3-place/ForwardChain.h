@@ -71,6 +71,9 @@ public:
   /// constant counts only if nothing else has the name.
   /// Returns std::nullopt if no node and no value has the name.
   std::optional<size_t> findCut(llvm::StringRef name) const;
+  /// Returns whether there is a link before and a link after each of the cuts
+  /// that `names` (--stage-at) asks for. `names` may be null.
+  bool hasLinksAround(mlir::ArrayAttr names) const;
   /// Returns all names that findCut() knows. A name may occur several times.
   std::vector<std::string> cutNames() const;
 

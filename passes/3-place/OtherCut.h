@@ -1,4 +1,4 @@
-//===- OtherCut.h - another cut into stages, to compare with --------------===//
+//===- OtherCut.h - other cuts into stages, to compare with ---------------===//
 
 #ifndef PCC_PASSES_3_PLACE_OTHERCUT_H
 #define PCC_PASSES_3_PLACE_OTHERCUT_H
@@ -10,19 +10,35 @@
 
 namespace pcc::place {
 
-/// Returns a second cut of the model into the same number of stages, to compare
-/// with the cut of the pass `cut-stages`. The result has one name for
-/// --stage-at for each stage except the first: the node or value at which this
-/// stage begins.
-///
-/// - If the user gives --stage-at, returns the cut that `cut-stages` would
-///   choose without this option.
-/// - Otherwise, returns a cut with fewer bytes between stages. In this cut, the
-///   slowest stage may take up to 30 % longer than the least possible time.
-///
-/// Returns an empty list if there is no such cut. `module` has passed 2-prepare
-/// and no later phase.
-std::vector<std::string> findOtherCut(mlir::ModuleOp module);
+/// Another place at which one stage can begin.
+struct OtherPlace {
+  /// Names for --stage-at, one for each stage except the first, with which only
+  /// this stage begins elsewhere. Empty if there is no other place.
+  std::vector<std::string> names = {};
+  /// Why there is no other place; empty if there is one.
+  std::string reason = {};
+};
+
+/// Other cuts of a model into the same number of stages, to compare with the
+/// cut of the pass `cut-stages`.
+struct OtherCuts {
+  /// Names for --stage-at, one for each stage except the first: the node or
+  /// value at which the stage begins. Empty if there is no such cut.
+  ///
+  /// - If the user gives --stage-at, this is the cut that `cut-stages` would
+  ///   choose without this option.
+  /// - Otherwise, it is a cut with fewer bytes between stages. The slowest
+  ///   stage may take up to 30 % longer than the least possible time.
+  std::vector<std::string> whole = {};
+  /// For each stage except the first: the best other place at which it can
+  /// begin if the other stages begin where they do. The best place sends no
+  /// more bytes, if possible, and balances the two stages beside it.
+  std::vector<OtherPlace> places = {};
+};
+
+/// Finds other cuts of the model. `module` has passed 2-prepare and no later
+/// phase. The result is empty for a model of one stage.
+OtherCuts findOtherCuts(mlir::ModuleOp module);
 
 } // namespace pcc::place
 

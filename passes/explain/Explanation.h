@@ -113,6 +113,18 @@ struct CutTraffic {
   /// stage (`forwardSeconds`), and to a rank of the earlier stage
   /// (`backwardSeconds`).
   double forwardSeconds = 0, backwardSeconds = 0;
+  /// The best other node at which the later stage can begin, if the other
+  /// stages begin where they do (`otherNode`), and the option for it, with its
+  /// price (`other`). Absent if there is none, and for messages of the
+  /// optimizer step.
+  std::string otherNode = {};
+  std::optional<Remedy> other = {};
+  /// Why `other` is absent or has no price, or why the price is that of the
+  /// plan; may be empty.
+  std::string otherReason = {};
+
+  /// Returns the predicted seconds of the direction that takes longer.
+  double seconds() const { return std::max(forwardSeconds, backwardSeconds); }
 };
 
 /// All data that `pcc explain` shows about a module.
@@ -158,8 +170,9 @@ struct Explanation {
   /// the numbers of the stages. Two stages of one pipeline position have no
   /// entry, because the same ranks run both stages and send no messages.
   std::vector<CutTraffic> cuts;
-  /// Another division of the model into pipeline stages, with its price, for
-  /// comparison. Absent if no other division was found.
+  /// Another division of the model into pipeline stages, for comparison, with
+  /// its price: the one with the shortest step among all that were tried. It
+  /// may be slower than the plan. Absent if there is no other division.
   std::optional<Remedy> otherCut;
   /// Price of one step; absent before the plan has passed 7-emit.
   std::optional<emit::PlanPrice> price;

@@ -37,6 +37,7 @@ public:
     if (explanation.price)
       json["price"] = write(*explanation.price);
     json["stages"] = stages(explanation);
+    json["cuts"] = list(explanation.cuts);
     json["other_cut"] = Json();
     if (explanation.otherCut)
       json["other_cut"] = write(*explanation.otherCut);
@@ -82,6 +83,18 @@ private:
       if (!cut.isOfUpdate)
         entries[cut.toStage]["begins_at"] = textOrNull(cut.node);
     return entries;
+  }
+
+  Json write(const CutTraffic &cut) const {
+    return {{"from_stage", cut.fromStage},
+            {"to_stage", cut.toStage},
+            {"optimizer_step", cut.isOfUpdate},
+            {"node", textOrNull(cut.node)},
+            {"forward_bytes", cut.forwardBytes},
+            {"backward_bytes", cut.backwardBytes},
+            {"seconds", cut.seconds()},
+            {"other", cut.other ? write(*cut.other) : Json()},
+            {"other_reason", textOrNull(cut.otherReason)}};
   }
 
   Json write(const CommunicationTotal &total) const {

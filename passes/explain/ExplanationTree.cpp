@@ -96,12 +96,13 @@ static std::string wrapped(const std::string &text) {
   return lines;
 }
 
-/// Returns the option that `remedy` proposes. If pcc has computed the price of
-/// the plan with this option, the text also tells how much the option saves and
-/// costs compared to `price`.
+/// Returns the option that `remedy` proposes, behind `mark`. If pcc has
+/// computed the price of the plan with this option, the text also tells how
+/// much the option saves and costs compared to `price`.
 static std::string adviceText(const Remedy &remedy,
-                              const emit::PlanPrice &price) {
-  std::string option = "← " + optionText(remedy);
+                              const emit::PlanPrice &price,
+                              const std::string &mark = "← ") {
+  std::string option = mark + optionText(remedy);
   if (!remedy.price)
     return option;
   // Begin a new line after the option rather than break the option into two
@@ -109,6 +110,22 @@ static std::string adviceText(const Remedy &remedy,
   const std::string prices = differenceText(price, *remedy.price);
   const bool isLong = option.size() + prices.size() > 90;
   return option + (isLong ? ":\n  " : ": ") + prices;
+}
+
+/// Returns whether `other` takes no longer than `own`, and saves something.
+static bool isBetter(const emit::PlanPrice &other, const emit::PlanPrice &own) {
+  return other.seconds <= own.seconds &&
+         (other.seconds < own.seconds ||
+          other.receivedBytes < own.receivedBytes ||
+          other.memoryBytes < own.memoryBytes);
+}
+
+/// Returns the other cut as text: as an advice, or as the next best cut if it
+/// is no better than the cut of the plan.
+static std::string otherCutText(const Remedy &other,
+                                const emit::PlanPrice &price) {
+  const bool isAdvice = !other.price || isBetter(*other.price, price);
+  return adviceText(other, price, isAdvice ? "← " : "next best: ");
 }
 
 /// Returns `entry` (communication with its price) as one line, or as two lines
@@ -121,7 +138,7 @@ static std::string entryText(const PlanEntry &entry) {
     return text;
   const bool isLong =
       runtime::widthOf(text) + 2 + entry.remark.size() > mostWidth;
-  return text + (isLong ? "\n" : "; ") + entry.remark;
+  return text + (isLong ? "\n" + wrapped(entry.remark) : "; " + entry.remark);
 }
 
 /// Adds a branch for each set of mesh axes over which ranks communicate, such
@@ -153,9 +170,7 @@ static void addCommunication(const Explanation &explanation, size_t top,
                      counted(numbers.size(), "entry") + " not shown)";
     if (axes == "pp" && explanation.otherCut)
       branch.branches.push_back(
-          {adviceText(*explanation.otherCut, *explanation.price)});
-    else if (axes == "pp")
-      branch.text += "; --stage-at NAME moves a cut";
+          {otherCutText(*explanation.otherCut, *explanation.price)});
     branches.push_back({-total.seconds, std::move(branch)});
   }
   llvm::sort(branches, [](const auto &a, const auto &b) {

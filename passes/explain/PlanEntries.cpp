@@ -66,7 +66,22 @@ static PlanEntry entryOf(const RepeatedCollective &group,
   return entry;
 }
 
-static PlanEntry entryOf(const CutTraffic &cut) {
+/// Returns what changes if the later stage of `cut` begins at another node, in
+/// comparison with `price`, the price of the plan. Example: "at 'h.2':
+/// saves 64.0 KiB received a step". If no place was priced, tells the reason.
+/// Empty if there is only this cut, since the tree tells its option.
+static std::string placeText(const CutTraffic &cut,
+                             const std::optional<emit::PlanPrice> &price) {
+  if (!cut.otherReason.empty() || !cut.other || !cut.other->price || !price)
+    return cut.otherReason;
+  if (cut.other->stageAt.size() == 1)
+    return "";
+  return "at '" + cut.otherNode +
+         "': " + differenceText(*price, *cut.other->price);
+}
+
+static PlanEntry entryOf(const CutTraffic &cut,
+                         const std::optional<emit::PlanPrice> &price) {
   std::string text = std::string(cut.isOfUpdate ? "optimizer step" : "cut") +
                      " between stages " + std::to_string(cut.fromStage) +
                      " and " + std::to_string(cut.toStage);
@@ -76,9 +91,12 @@ static PlanEntry entryOf(const CutTraffic &cut) {
   if (cut.forwardBytes > 0 && cut.backwardBytes > 0)
     remark = bytesText(cut.forwardBytes) + " there, " +
              bytesText(cut.backwardBytes) + " back";
+  const std::string place = placeText(cut, price);
+  if (!remark.empty() && !place.empty())
+    remark += "; ";
   return {"pp",
           static_cast<double>(std::max(cut.forwardBytes, cut.backwardBytes)),
-          std::max(cut.forwardSeconds, cut.backwardSeconds), text, remark};
+          cut.seconds(), text, remark + place};
 }
 
 std::vector<PlanEntry> explain::entriesOf(const Explanation &explanation) {
@@ -87,7 +105,7 @@ std::vector<PlanEntry> explain::entriesOf(const Explanation &explanation) {
        findRepeatedCollectives(explanation.collectives))
     entries.push_back(entryOf(group, explanation.microbatches));
   for (const CutTraffic &cut : explanation.cuts)
-    entries.push_back(entryOf(cut));
+    entries.push_back(entryOf(cut, explanation.price));
   std::vector<std::pair<double, size_t>> order;
   for (const auto &[i, entry] : llvm::enumerate(entries))
     order.push_back({-entry.seconds, i});

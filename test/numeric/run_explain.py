@@ -7,6 +7,7 @@ receive in the programs that they execute. Its output for real exports is stored
 --update writes the texts anew."""
 import argparse
 import fnmatch
+import json
 import os
 import sys
 import tempfile
@@ -23,7 +24,9 @@ BYTES = [("mlp", "tp=2"), ("mlp-odd", "tp=3"), ("gpt2", "tp=4"), ("gpt2", "tp=2,
          ("llama-odd", "dp=2,tp=2"), ("bert", "cp=2,tp=2"), ("moe", "tp=4"), ("resnet", "dp=2,tp=2"), ("mobilenet", "tp=3"),
          ("vit", "tp=8")]
 # Training, in which stages also exchange values once per step, such as parts of the gradient's norm.
-STEPS = [("gpt2", "pp=2,microbatches=4", ["--train", "--loss", "cross_entropy(logits, labels)", "--clip-norm", "1"])]
+TRAINING = ["--train", "--loss", "cross_entropy(logits, labels)"]
+STEPS = [("gpt2", "pp=2,microbatches=4", [*TRAINING, "--clip-norm", "1"]), ("gpt2-odd", "pp=4,microbatches=4", TRAINING),
+         ("gpt2", "pp=2,microbatches=4", [*TRAINING, "--schedule", "interleaved"])]
 
 # Questions about the real exports. The texts are named after the models.
 TEXTS = {
@@ -78,6 +81,7 @@ def check_bytes(name, plan, training=()):
             check_cause(entry)
             check_choices(entry)
         check_price(explanation, inspection)
+        check_cuts(explanation)
         check_tree(pcc.succeed("explain", path, "-q", *options), explanation)
 
 
@@ -91,6 +95,16 @@ def check_price(explanation, inspection):
     for remedy in [explanation["other_cut"], *(lint["remedy"] for lint in explanation["lints"])]:
         if remedy and remedy["price"] == price:
             raise pcc.Failure(f"{remedy['option']} changes nothing")
+
+
+def check_cuts(explanation):
+    """Checks that each cut has the price of another place, or the reason why it has none, and that options name nodes."""
+    for cut in explanation["cuts"]:
+        has_price = cut["other"] is not None and cut["other"]["price"] is not None
+        if not cut["optimizer_step"] and not has_price and not cut["other_reason"]:
+            raise pcc.Failure(f"no price of the cut between stages {cut['from_stage']} and {cut['to_stage']}")
+    if "--stage-at NAME" in json.dumps(explanation):
+        raise pcc.Failure("--stage-at without a node")
 
 
 def check_tree(text, explanation):
@@ -140,7 +154,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     cases = [(f"bytes {name} {plan}", check_bytes, (name, plan)) for name, plan in BYTES]
-    cases += [(f"training {name} {plan}", check_bytes, (name, plan, training)) for name, plan, training in STEPS]
+    cases += [(f"training {name} {plan} {training[-1]}", check_bytes, (name, plan, training)) for name, plan, training in STEPS]
     if os.path.isdir(pcc.REAL_MODELS):
         cases += [(f"text {m} {o}", check_text, (m, o, arguments.update)) for m, o in TEXTS.items()]
     return pcc.run_cases([c for c in cases if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)

@@ -86,6 +86,7 @@ function stagesSection(source) {
   const rows = bundle.stages.map(stage => ({...stage, received: receivedByStage(source, stage.stage), ranks: bundle.groups[positionOf(bundle, stage.stage)].ranks}));
   const widest = {flops: most(rows.map(row => row.flops)), received: most(rows.map(row => row.received))};
   const least = rows.reduce((low, row) => row.flops < low.flops ? row : low, rows[0]);
+  const otherCut = source.explain && source.explain.other_cut;
   const isUneven = rows.length > 1 && least.flops < 0.75 * widest.flops;
   return section("stages", "Stages: work and traffic", "of a step",
     make("div", {class: "stages"}, rows.map(row => [
@@ -98,5 +99,5 @@ function stagesSection(source) {
     legend([["forward", "operations of all its ranks"], ...(rows.some(row => row.recomputed_flops > 0) ? [["weight-gradient", "of them to recompute"]] : []),
             ["all_reduce", "received by one rank"]]),
     isUneven ? make("p", {class: "muted", style: "margin-top:8px"}, `Stage ${least.stage} has ${percent(least.flops / widest.flops)} of the work of the fullest stage; `,
-      make("code", {}, "--stage-at NODE"), " moves a cut.") : null);
+      make("code", {}, otherCut ? otherCut.option : "pcc explain"), otherCut ? " moves a cut." : " names other cuts, with their price.") : null);
 }

@@ -19,9 +19,9 @@ METRICS = "pcc run BUNDLE --metrics FILE"
 DOCUMENTS = {
     INSPECT: (["inspect-inference", "inspect-training"], "One object. With `--rank R` the lists hold only what concerns rank R. "
               "`bundle.json` in the bundle holds the same, with an entry per program in place of one per rank."),
-    EXPLAIN: (["explain", "explain-training", "explain-advised"], "One object. It has the fields of `inspect` that are known before kernels exist, and "
-              "says why each collective is there. Prices are those of the cluster model. `explain.json` in a bundle holds the same, without "
-              "`price`, `other_cut` and the prices of options; its `bundle` is the seal of the `bundle.json` that it belongs to."),
+    EXPLAIN: (["explain", "explain-training", "explain-advised", "explain-one-stage"], "One object. It has the fields of `inspect` that are known "
+              "before kernels exist, and says why each collective is there. Prices are those of the cluster model. `explain.json` in a bundle holds the same, without "
+              "`price`, `other_cut`, `cuts[].other` and the prices of options; its `bundle` is the seal of the `bundle.json` that it belongs to."),
     PIPELINE: (["plan-pipeline"], "One object."),
     COMPILE: (["compile-inference", "compile-training", "compile-unknown"], "One object, which is written also where the compilation "
               "fails."),
@@ -182,8 +182,18 @@ EXPLAIN_ROWS = [
     ("stages[].flops", "operations", "floating-point operations of a step, over all its ranks"),
     ("stages[].idle_share", "", "share of the step in which its ranks are idle, from 0 to 1", NUMBER),
     ("stages[].begins_at", "", "the ONNX node that first reads a value of another stage; null for the first stage"),
-    ("other_cut", "", "another cut into stages, with the fields of `lints[].remedy`: with fewer bytes between stages, or, if the user "
-     "chose the cuts, as pcc would cut; null if there is none", FOLDED),
+    ("cuts", "", "boundaries between two stages that send values to each other"),
+    ("cuts[].from_stage", "", "the earlier stage"),
+    ("cuts[].to_stage", "", "the later stage"),
+    ("cuts[].optimizer_step", "", "whether the entry holds the messages of the optimizer step, not those of the model"),
+    ("cuts[].node", "", "the ONNX node at which the later stage begins"),
+    ("cuts[].forward_bytes", "bytes", "what a rank of the later stage receives in a step"),
+    ("cuts[].backward_bytes", "bytes", "what a rank of the earlier stage receives in a step"),
+    ("cuts[].seconds", "seconds", "modelled time of the direction that takes longer"),
+    ("cuts[].other", "", "the best other place for this cut alone, with the fields of `lints[].remedy`; null if there is none", FOLDED),
+    ("cuts[].other_reason", "", "why `other` is null, has no price or changes nothing"),
+    ("other_cut", "", "another cut into stages, with the fields of `lints[].remedy`: of all that were tried the one with the shortest "
+     "step, which may be longer than that of the plan; null if no cut can move or none changes the price", FOLDED),
     ("lints", "", "what looks wrong; see passes/explain/README.md"),
     ("lints[].code", "", "code of the lint, such as `PCC-L003`"),
     ("lints[].name", "", "name of the lint"),

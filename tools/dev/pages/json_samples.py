@@ -56,6 +56,7 @@ class Samples:
         self.save("explain.json", self.call("explain", "mlp.onnx", "*", *PLAN, "-q", "--json"))
         self.save("explain-training.json", self.call("explain", "mlp.onnx", *TRAIN, "-q", "--json"))
         self.save("explain-advised.json", self.call("explain", "mlp.onnx", *ADVISED, "-q", "--json"))
+        self.save("explain-one-stage.json", self.call("explain", "mlp.onnx", "--dim", "batch=4", "--tp", "2", "-q", "--json"))
         self.call("unknown.onnx", "--report", "compile-unknown.json", expected=4)
 
     def plan(self):
