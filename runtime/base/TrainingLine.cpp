@@ -58,7 +58,8 @@ static std::vector<Cell> cellsOf(const TrainingLine &line) {
   if (line.mfu)
     cells.push_back({"MFU", formatted("%.1f %%", 100 * *line.mfu), 6, 5});
   if (line.peakBytes)
-    cells.push_back({"peak", bytesText(*line.peakBytes), 9, 6});
+    cells.push_back({line.isPeakOfAll ? "peak of all" : "peak",
+                     bytesText(*line.peakBytes), 9, 6});
   if (line.secondsLeft)
     cells.push_back({"left", clockText(*line.secondsLeft), 0, 1});
   return cells;
@@ -112,8 +113,8 @@ std::string packed(const TrainingLine &line) {
        {std::optional(double(line.step)), std::optional(double(line.lastStep)),
         std::optional(line.loss), line.gradNorm, line.learningRate,
         std::optional(line.rate), std::optional(double(line.countsTokens)),
-        line.mfu, line.peakBytes, line.secondsLeft,
-        std::optional(double(line.isKept))})
+        line.mfu, line.peakBytes, std::optional(double(line.isPeakOfAll)),
+        line.secondsLeft, std::optional(double(line.isKept))})
     text += (text.empty() ? "" : " ") + word(number);
   return text;
 }
@@ -125,7 +126,7 @@ std::optional<TrainingLine> unpacked(const std::string &text) {
     numbers.push_back(word == "-"
                           ? std::nullopt
                           : std::optional(std::strtod(word.c_str(), nullptr)));
-  if (numbers.size() != 11)
+  if (numbers.size() != 12)
     return std::nullopt;
   const auto at = [&](size_t i) { return numbers[i].value_or(0); };
   return TrainingLine{.step = int64_t(at(0)),
@@ -137,8 +138,9 @@ std::optional<TrainingLine> unpacked(const std::string &text) {
                       .countsTokens = at(6) != 0,
                       .mfu = numbers[7],
                       .peakBytes = numbers[8],
-                      .secondsLeft = numbers[9],
-                      .isKept = at(10) != 0};
+                      .isPeakOfAll = at(9) != 0,
+                      .secondsLeft = numbers[10],
+                      .isKept = at(11) != 0};
 }
 
 } // namespace pcc::runtime

@@ -22,6 +22,8 @@ struct TrainingLine {
   std::optional<double> mfu = {};
   /// Largest resident set size of a process of the run, in bytes.
   std::optional<double> peakBytes = {};
+  /// Whether this process runs all ranks.
+  bool isPeakOfAll = false;
   std::optional<double> secondsLeft = {};
   /// Whether the line stays on the terminal. If false, the next line overwrites
   /// it.

@@ -370,6 +370,7 @@ private:
   Status showTable(std::span<const RankReport> ranks) const {
     RankTable table = tabulate(ranks, opened.tables->stage_positions);
     table.samples = opened.tables->samples;
+    table.sharesProcess = options.sharesProcess;
     const std::string text = rankTableText(table, options.format);
     if (!options.format.empty())
       return writeAll(STDOUT_FILENO, text, "stdout", options.timeout);

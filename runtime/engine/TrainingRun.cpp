@@ -263,6 +263,7 @@ TrainingLine TrainingRun::lineOf(const StepMetrics &metrics,
   line.mfu = speed.mfu(seconds);
   if (peakBytes > 0)
     line.peakBytes = double(peakBytes);
+  line.isPeakOfAll = options.sharesProcess;
   line.secondsLeft = perStep * double(lastStep - metrics.step);
   return line;
 }

@@ -120,7 +120,7 @@ static std::string memoryText(int64_t bytes) {
 }
 
 /// Returns the cells of one row of the text table. `ranks` is the first cell,
-/// such as "0-3" or "all".
+/// such as "0-3" or "all". The last cell is the peak.
 static std::vector<std::string> cellsOf(const RankRow &row,
                                         const std::string &ranks) {
   return {ranks,
@@ -138,7 +138,7 @@ static std::vector<std::string> cellsOf(const RankRow &row,
 }
 
 /// Returns the table as text for the user. If there are several rows, appends a
-/// row about all ranks.
+/// row about all ranks. Leaves out the peak if ranks share a process.
 static TextTable textTable(const RankTable &table) {
   TextTable text{{"ranks", "stages", "step (median)", "min", "max", "compute",
                   "idle", "collectives", "weights", "state", "arena", "peak"},
@@ -147,12 +147,17 @@ static TextTable textTable(const RankTable &table) {
     text.rows.push_back(cellsOf(row, rangeText(row.first, row.last)));
   if (table.rows.size() > 1)
     text.rows.push_back(cellsOf(table.whole, "all"));
+  if (table.sharesProcess) {
+    text.titles.pop_back();
+    for (std::vector<std::string> &row : text.rows)
+      row.pop_back();
+  }
   return text;
 }
 
 /// Returns a line about the duration of a step, such as "step 41.2 ms +- 0.4 ms
 /// (median of 10 steps, p90 42.0 ms, p99 45.1 ms), 194 samples/s, slowest is
-/// rank 3".
+/// rank 3". If ranks share a process, a line about its peak follows.
 static std::string closingLine(const RankTable &table) {
   const StepSpread &step = table.whole.step;
   std::string line = "step " + secondsText(step.median);
@@ -165,6 +170,9 @@ static std::string closingLine(const RankTable &table) {
   line += ", " + roundText(table.samplesPerSecond()) + " samples/s";
   if (table.whole.last > 0)
     line += ", slowest is rank " + std::to_string(table.whole.slowest);
+  if (table.sharesProcess)
+    line += "\npeak memory of the process of all ranks: " +
+            memoryText(table.whole.peak);
   return line + "\n";
 }
 

@@ -56,6 +56,9 @@ struct RankTable {
   RankRow whole;
   /// Number of timed steps.
   size_t steps = 0;
+  /// Whether all ranks are threads of one process. The peak of each row is then
+  /// the peak of this process.
+  bool sharesProcess = false;
   /// Number of samples that all ranks together process in a step.
   int64_t samples = 1;
 

@@ -147,6 +147,8 @@ struct RunOptions {
   bool quiet = false;
   /// Number of ranks on this host; 0 means all ranks of the run.
   int localRanks = 0;
+  /// Whether several ranks are threads of this process.
+  bool sharesProcess = false;
   /// Whether the runtime is part of another program (Python). It then installs
   /// no signal handlers, and prints nothing to stdout.
   bool isEmbedded = false;

@@ -26,6 +26,7 @@ Status RankTeam::start(const std::string &bundle, RunOptions given) {
   options = std::move(given);
   options.bundle = bundle;
   options.localRanks = worldSize;
+  options.sharesProcess = worldSize > 1;
   options.isGivenUp = [this] { return isGivenUp.load(); };
   PCC_RETURN_IF_ERROR(loadImages(bundle, worldSize, images));
   keeper = std::thread([this] {

@@ -26,6 +26,9 @@ TEST(TrainingLine, HasAColumnForEachKnownNumber) {
             "step    7/1000  loss   3.2187  grad   1.84  lr  0.001  "
             "tokens/s 18.4k  MFU 41.2 %  peak 671.0 MiB  left 4:31");
   TrainingLine line = complete();
+  line.isPeakOfAll = true;
+  EXPECT_NE(textOf(line, 200, false).find("  peak of all 671.0 MiB  left"),
+            std::string::npos);
   line.mfu = line.peakBytes = line.gradNorm = std::nullopt;
   line.countsTokens = false;
   line.secondsLeft = 3723;
@@ -75,6 +78,7 @@ TEST(TrainingLine, ColorsTakeNoColumns) {
 TEST(TrainingLine, ReachesAnotherProcess) {
   for (TrainingLine line : {complete(), TrainingLine{.step = 1, .loss = NAN}}) {
     line.isKept = false;
+    line.isPeakOfAll = true;
     const auto got = unpacked(packed(line));
     ASSERT_TRUE(got);
     EXPECT_EQ(textOf(*got, 200, true), textOf(line, 200, true));

@@ -302,7 +302,7 @@ RUN_ROWS = [
     ("ranks[].weight_bytes", "bytes", "size of the weights"),
     ("ranks[].state_bytes", "bytes", "size of the state of the optimizer"),
     ("ranks[].arena_bytes", "bytes", "size of the arena, as planned and as allocated"),
-    ("ranks[].peak_memory_bytes", "bytes", "largest resident size of the process"),
+    ("ranks[].peak_memory_bytes", "bytes", "largest resident size of the rank's process; with `--comm thread`, that of the one process of all ranks"),
     ("ranks[].peak_live_activations", "", "by stage; empty without training"),
     ("ranks[].peak_live_activations.NAME", "", "most forward passes of stage NAME whose activations were alive at once"),
     ("steps", "", "one entry per timed step"),
@@ -332,7 +332,7 @@ TABLE_ROWS = [
     ("ranks[].weight_bytes", "bytes", "most bytes of weights of one rank"),
     ("ranks[].state_bytes", "bytes", "the same of the state of the optimizer"),
     ("ranks[].arena_bytes", "bytes", "the same of the arena"),
-    ("ranks[].peak_memory_bytes", "bytes", "largest resident size of a process"),
+    ("ranks[].peak_memory_bytes", "bytes", "largest resident size of a process; with `--comm thread`, that of the one process of all ranks"),
     ("ranks[].slowest_rank", "", "number of the rank that took longest for all steps"),
 ]
 

@@ -113,6 +113,19 @@ TEST(RankTableTest, PrintsATableForPeople) {
             "step 200 ms (one step), 5.00 samples/s, slowest is rank 1\n");
 }
 
+TEST(RankTableTest, TellsThePeakOfASharedProcessOnce) {
+  const std::vector<RankReport> ranks = {reportOf({0.1}), reportOf({0.2})};
+  RankTable table = tabulate(ranks, positions(2));
+  table.sharesProcess = true;
+  const std::string text = rankTableText(table, "");
+  EXPECT_NE(text.find("weights  state    arena\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("slowest is rank 1\n"
+                      "peak memory of the process of all ranks: 1.0 MiB\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("1.0 MiB"), text.rfind("1.0 MiB")) << text;
+}
+
 TEST(RankTableTest, TellsTheSpreadOfSeveralSteps) {
   const std::vector<RankReport> ranks = {reportOf({0.1, 0.2, 0.3})};
   const std::string text = rankTableText(tabulate(ranks, positions(1)), "");
