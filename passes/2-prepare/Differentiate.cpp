@@ -14,6 +14,7 @@
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "runtime/base/QuantityText.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "differentiate"
@@ -219,20 +220,35 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
                                     model.front().getArgumentTypes(),
                                     ValueRange(results).getTypes()));
     model.setAllResultAttrs(attributes);
-    noteTrained();
+    noteTrained(model);
     return success();
   }
 
-  /// Emits a remark about the trained weights. It names the few that train, or
-  /// the few that do not.
-  void noteTrained() {
+  /// Returns the names of the parameters that the model's own update (ONNX
+  /// TrainingInfo) writes without their gradient: the states of its optimizer.
+  static llvm::StringSet<> statesOf(func::FuncOp model) {
+    llvm::StringSet<> states;
+    for (auto set : model.getOps<graph::SetParameterOp>())
+      states.insert(set.getParameter());
+    for (auto op : model.getOps<graph::LossGradientOp>())
+      if (auto name =
+              op->getAttrOfType<FlatSymbolRefAttr>(graph::gradientOfName))
+        states.erase(name.getValue());
+    return states;
+  }
+
+  /// Emits a remark about the trained weights of `model`. It names the few that
+  /// train, or the few that do not.
+  void noteTrained(func::FuncOp model) {
     SmallVector<std::string> names, others;
     int64_t elements = 0;
+    const llvm::StringSet<> states = statesOf(model);
     for (auto parameter : getOperation().getOps<graph::ParameterOp>()) {
       auto type = cast<RankedTensorType>(parameter.getType());
       if (trained.contains(parameter))
         elements += type.getNumElements();
-      else if (!isa<FloatType>(type.getElementType()))
+      else if (!isa<FloatType>(type.getElementType()) ||
+               states.contains(parameter.getSymName()))
         continue;
       (trained.contains(parameter) ? names : others)
           .push_back(parameter.getSymName().str());

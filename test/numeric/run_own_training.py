@@ -148,6 +148,25 @@ def train(op, plan, initialized):
         executed.compare({"loss": np.array(got)} | {n: trained[n] for n in WEIGHTS}, {"loss": np.array(want)} | weights, 1e-5)
 
 
+def count_states(initialized):
+    """Tests that states, which may have their values in the file, count as optimizer state everywhere, and not as weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, bundle, page = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "m.html"))
+        write(model, "Adam", initialized)
+        code, _, err = pcc.call(model, "-o", bundle, "--html", page, *options(""))
+        if code or "trains all 4 weights (114 parameters)" not in err or "456 B weights + 928 B state" not in err:
+            raise pcc.Failure(f"exit code {code}: {err}")
+        inspection = pcc.inspect(bundle)
+        rank, stage = inspection["ranks"][0], inspection["stages"][0]
+        got = (rank["weight_bytes"], rank["state_bytes"], stage["weight_bytes"], sorted(p["name"] for p in rank["parameters"]))
+        # Two states per weight, the counter of the model and that of pcc.
+        if got != (456, 2 * 456 + 16, 456, sorted(WEIGHTS)):
+            raise pcc.Failure(f"weights, state, weights of the stage, names: {got}")
+        with open(page, encoding="utf-8") as file:
+            if "w1.state0" in file.read():
+                raise pcc.Failure("the page shows a state as a weight")
+
+
 def feed_rate():
     """Tests a learning rate that is an input of the step."""
     with tempfile.TemporaryDirectory() as folder:
@@ -259,6 +278,8 @@ for plan in PLANS:
             CASES[f"train {op} {plan or 'one rank'}"] = lambda o=op, p=plan: train(o, p, initialized=o == "Momentum")
     CASES[f"written {plan or 'one rank'}"] = lambda p=plan: written(p)
     CASES[f"verify Adam {plan or 'one rank'}"] = lambda p=plan: verify("Adam", p)
+CASES["states of the file"] = lambda: count_states(False)
+CASES["states that are initialized"] = lambda: count_states(True)
 CASES["infer"] = infer
 CASES["returned"] = returned
 CASES["a rate that is an input"] = feed_rate

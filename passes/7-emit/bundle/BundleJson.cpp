@@ -7,7 +7,7 @@
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "passes/7-emit/bundle/MemoryUse.h"
 #include "passes/7-emit/program/FlopCounter.h"
-#include "runtime/program/Program.h"
+#include "runtime/program/StepMemory.h"
 #include "runtime/timeline/TimelineJson.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -167,7 +167,7 @@ private:
     int64_t sum = 0;
     for (const auto &parameter :
          programs[facts.positionOfStage[stage]].tables.parameters)
-      if (read.contains(parameter->name) && !parameter->filled)
+      if (read.contains(parameter->name) && !runtime::isState(*parameter))
         sum += runtime::numElements(parameter->shape) *
                static_cast<int64_t>(
                    runtime::sizeOf(runtime::typeOf(parameter->type)));
@@ -192,12 +192,11 @@ private:
   }
 
   /// Returns a JSON list with the name, type, shape and layout (sharding) of
-  /// each weight in `program`. Leaves out parameters whose elements all begin
-  /// with one value (`filled`), such as optimizer state.
+  /// each weight in `program`. Leaves out optimizer state.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
-      if (parameter->filled)
+      if (runtime::isState(*parameter))
         continue;
       const runtime::Layout layout =
           runtime::layoutOf(*parameter->layout, facts.mesh.ranks());

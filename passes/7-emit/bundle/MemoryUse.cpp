@@ -20,7 +20,7 @@ PositionMemory emit::memoryOf(const PositionProgram &program) {
   const runtime::RowMemory needed = runtime::memoryOf(program.tables);
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)
-    if (!parameter->filled)
+    if (!runtime::isState(*parameter))
       memory.weights[parameter->name] += parameter->local_bytes;
   memory.state = needed.state;
   memory.arena = needed.arena;
