@@ -5,6 +5,7 @@
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/TextTable.h"
 #include "runtime/base/TextTree.h"
+#include "runtime/program/InspectText.h"
 #include "status/Counted.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -53,7 +54,8 @@ static std::string stepText(const Explanation &explanation) {
   if (explanation.world > 1)
     text += ", " + shareText(price.idleShare) + " idle; receives up to " +
             bytesText(price.receivedBytes);
-  return text + "; each rank needs up to " + bytesText(price.memoryBytes);
+  return text + "; each rank needs up to " + bytesText(price.memoryBytes) +
+         runtime::leftOutText(explanation.target);
 }
 
 /// Returns floating-point operations in a suitable unit, such as "91.2 GFLOP".

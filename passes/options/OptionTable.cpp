@@ -413,7 +413,8 @@ static constexpr OptionRow rows[] = {
      .firstReader = Phase::Place},
     {.name = "--memory-limit",
      .group = targetGroup,
-     .help = "most memory for the weights and the arena of a rank: 80GiB, "
+     .help = "most memory for the weights, the optimizer's state and the "
+             "arena of a rank, besides what libraries of a GPU take: 80GiB, "
              "1.5GB or bytes; weights are sharded further where that is "
              "needed",
      .value = ByteSizeValue{&CompileOptions::memoryLimit},

@@ -47,6 +47,10 @@ double allocatedBytes(const Json &rank) {
   return bytes;
 }
 
+std::string leftOutText(const std::string &target) {
+  return target == "cuda" ? ", besides what CUDA libraries take" : "";
+}
+
 /// Returns one line about the stages and the memory of a rank. The gradients
 /// are in the arena, so the total is the sum of weights, optimizer state and
 /// arena.
@@ -118,9 +122,14 @@ static std::string communicationList(const Json &bundle) {
 }
 
 /// Returns the lines about the whole bundle: one line with the number of ranks,
-/// the mesh and the target, and then the inputs and outputs of the model.
+/// the mesh and the target, a line about memory that the text leaves out, and
+/// then the inputs and outputs of the model.
 static std::string headText(const Json &bundle) {
   const Json &kernels = bundle.at("kernels");
+  const std::string leftOut =
+      leftOutText(bundle.at("target").get<std::string>());
+  const std::string memoryHint =
+      leftOut.empty() ? "" : "memory is that of tensors" + leftOut + "\n";
   return countText(bundle.at("world").get<int64_t>(), "rank") + " (" +
          meshText(bundle.at("mesh")) + "), target " +
          bundle.at("target").get<std::string>() +
@@ -128,7 +137,8 @@ static std::string headText(const Json &bundle) {
          countText(bundle.at("microbatches").get<int64_t>(), "microbatch") +
          ", " + countText(kernels.at("unique").get<int64_t>(), "kernel") +
          " called " + countText(kernels.at("calls").get<int64_t>(), "time") +
-         "\n" + portsText(bundle, "inputs") + portsText(bundle, "outputs");
+         "\n" + memoryHint + portsText(bundle, "inputs") +
+         portsText(bundle, "outputs");
 }
 
 /// Divides the programs of a bundle into at most `most` groups. Each group is

@@ -23,6 +23,11 @@ std::string rankText(const nlohmann::ordered_json &bundle);
 /// "ranks" that `pcc inspect --json` prints.
 double allocatedBytes(const nlohmann::ordered_json &rank);
 
+/// Returns what the bytes of a rank leave out on `target`, for the end of a
+/// text about them: ", besides what CUDA libraries take"; empty for CPUs. Only
+/// the device knows the size of contexts and workspaces of libraries.
+std::string leftOutText(const std::string &target);
+
 /// Returns the axes of a mesh as text: {"a": 2, "b": 4} becomes "a=2, b=4". A
 /// mesh without axes becomes "one rank".
 std::string meshText(const nlohmann::ordered_json &mesh);

@@ -68,8 +68,9 @@ std::string summaryText(const Json &bundle, const StepEstimate &step) {
     text += " (" + meshText(bundle.at("mesh")) + ")";
   text += ", " + bundle.at("target").get<std::string>() +
           (type.empty() ? "" : ", " + type) +
-          "\n  each rank: " + memoryText(programs) + "\n  each step: about " +
-          secondsText(step.seconds);
+          "\n  each rank: " + memoryText(programs) +
+          leftOutText(bundle.at("target").get<std::string>()) +
+          "\n  each step: about " + secondsText(step.seconds);
   if (bundle.at("world") > 1)
     text += ", " + shareText(step.idleShare) + " idle; receives up to " +
             bytesText(mostReceived(programs));

@@ -25,7 +25,7 @@ function cardsOf(source) {
     list.push([source.measured ? "idle, planned" : "idle", percent(idleOf(planned)), bound === null ? "waits inside actions count" : `equal stages: ${percent(bound)} at least`]);
   }
   if (bundle) {
-    list.push(["memory", bytes(most(bundle.groups.map(memoryOf))), "the fullest rank: weights, state, arena"]);
+    list.push(["memory", bytes(most(bundle.groups.map(memoryOf))), "the fullest rank: weights, state, arena" + (bundle.target === "cuda" ? ", besides what CUDA libraries take" : "")]);
     list.push(["received", bytes(most(bundle.groups.map(group => group.received_bytes))), "by the busiest rank, a step"]);
   } else if (source.explain)
     list.push(["received", bytes(most(source.explain.received_bytes)), "by the busiest rank, a step"]);

@@ -139,7 +139,7 @@ CHOICE = [("strategy", "", "what the op splits along the axis"), ("received_byte
 
 
 PRICE = [("seconds", "seconds", "duration of a step as predicted", NUMBER), ("idle_share", "", "mean share in which a rank is idle, from 0 to 1", NUMBER),
-         ("memory_bytes", "bytes", "weights, optimizer state and arena of a rank that needs the most"),
+         ("memory_bytes", "bytes", "weights, optimizer state and arena of a rank that needs the most; what libraries take is not in it"),
          ("received_bytes", "bytes", "what a rank receives that receives the most")]
 
 
