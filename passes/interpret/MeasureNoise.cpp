@@ -5,12 +5,9 @@
 #include "passes/interpret/compare/Accuracy.h"
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
-using graph::HostTensor;
 
 using NamedTensors = llvm::StringMap<TensorPointer>;
 
@@ -43,23 +40,6 @@ static StatusOr<NamedTensors> runSteps(ModuleOp whole, const Inputs &inputs,
   return named;
 }
 
-/// Returns the largest |x − y|, where x is an element of `a`, and y is the
-/// element of `b` with the same indices. Returns infinity if one of the two is
-/// no finite number and differs from the other: rounding errors alone decide
-/// then whether the element overflows. Example: for [1, 5] and [1.5, 7], the
-/// differences are 0.5 and 2, and the result is 2.
-static double largestDifference(const HostTensor &a, const HostTensor &b) {
-  double largest = 0;
-  for (auto [x, y] : llvm::zip_equal(a.floats, b.floats)) {
-    if (x == y || (std::isnan(x) && std::isnan(y)))
-      continue;
-    const double difference = std::fabs(x - y);
-    largest =
-        std::max(largest, std::isfinite(difference) ? difference : HUGE_VAL);
-  }
-  return largest;
-}
-
 StatusOr<llvm::StringMap<double>>
 interpret::measureNoise(ModuleOp whole, const Inputs &inputs,
                         graph::Numerics numerics, int numSteps,
@@ -73,7 +53,7 @@ interpret::measureNoise(ModuleOp whole, const Inputs &inputs,
         const NamedTensors sample,
         runSteps(whole, inputs, numerics, numSteps, &rounding));
     for (const auto &entry : sample) {
-      const HostTensor &wanted = *expected.find(entry.getKey())->second;
+      const graph::HostTensor &wanted = *expected.find(entry.getKey())->second;
       double &own = noise[entry.getKey()];
       own = std::max(own, lossOfRanks *
                               largestDifference(wanted, *entry.getValue()));

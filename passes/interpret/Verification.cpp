@@ -6,6 +6,7 @@
 #include "passes/interpret/VerifyAccuracy.h"
 #include "passes/interpret/VerifyTraining.h"
 #include "passes/interpret/compare/FirstDifference.h"
+#include "passes/interpret/compare/VerdictText.h"
 #include "passes/interpret/elements/NpyFiles.h"
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 #include "runtime/tensor/OutputNames.h"
@@ -69,7 +70,8 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   }
   if (!found.simulatedDifference())
     return compareAccuracy(parts);
-  found.first = findFirstDifference(whole, parts, inputs, found.numerics);
+  found.first = findFirstDifference(whole, parts, inputs, found.numerics,
+                                    steps(), numSamples());
   return Status::success();
 }
 
@@ -231,9 +233,7 @@ Status Verification::verdict() const {
   Status status = Status::error(ValuesDiffer, "output '" + output->name + "' " +
                                                   describe(output->comparison));
   if (found.first)
-    status.addNote("the first value that differs is '" + found.first->name +
-                   "' of node '" + found.first->node + "': it " +
-                   describe(found.first->comparison));
+    status.addNote(describeFirst(*found.first));
   else if (!output->node.empty())
     status.addNote("at node '" + output->node + "'");
   return status;

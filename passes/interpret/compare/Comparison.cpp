@@ -39,15 +39,34 @@ static bool isSame(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-Comparison::Comparison(HostTensor expected, double tolerance, double noise)
-    : expected(std::move(expected)), tolerance(tolerance), noise(noise) {
-  for (int64_t i = 0, end = this->expected.numElements(); i < end; ++i) {
-    const double value = std::fabs(elementOf(this->expected, i));
-    if (std::isfinite(value))
-      magnitude = std::max(magnitude, value);
-    if (std::isnan(value))
-      count(nan, i, this->expected.shape);
+double interpret::largestDifference(const HostTensor &a, const HostTensor &b) {
+  double largest = 0;
+  for (auto [x, y] : llvm::zip_equal(a.floats, b.floats)) {
+    if (isSame(x, y))
+      continue;
+    const double difference = std::fabs(x - y);
+    largest =
+        std::max(largest, std::isfinite(difference) ? difference : HUGE_VAL);
   }
+  return largest;
+}
+
+double interpret::largestMagnitude(const HostTensor &tensor) {
+  double largest = 0;
+  for (int64_t i = 0, end = tensor.numElements(); i < end; ++i) {
+    const double value = std::fabs(elementOf(tensor, i));
+    if (std::isfinite(value))
+      largest = std::max(largest, value);
+  }
+  return largest;
+}
+
+Comparison::Comparison(HostTensor expected, double tolerance, double noise)
+    : expected(std::move(expected)), tolerance(tolerance), noise(noise),
+      magnitude(largestMagnitude(this->expected)) {
+  for (int64_t i = 0, end = this->expected.numElements(); i < end; ++i)
+    if (std::isnan(elementOf(this->expected, i)))
+      count(nan, i, this->expected.shape);
 }
 
 void Comparison::leaveOutOverflows(const HostTensor &onOneRank) {

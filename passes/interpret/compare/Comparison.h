@@ -32,6 +32,17 @@ struct Elements {
   llvm::SmallVector<int64_t> first;
 };
 
+/// Returns the largest |x − y|, where x is an element of `a`, and y is the
+/// element of `b` with the same indices. Returns infinity if one of the two is
+/// no finite number and differs from the other. Example: for [1, 5] and [1.5,
+/// 7], the differences are 0.5 and 2, and the result is 2.
+double largestDifference(const graph::HostTensor &a,
+                         const graph::HostTensor &b);
+
+/// Returns the largest finite magnitude of an element of `tensor`; 0 if no
+/// element is finite.
+double largestMagnitude(const graph::HostTensor &tensor);
+
 /// Compares a tensor that the ranks have computed with the expected tensor.
 /// Each call of add() compares the shard of one rank. The relative error of an
 /// element is |x − y| / m: x is the expected element, y is the computed
@@ -94,6 +105,8 @@ public:
   /// Returns whether the expected tensor has an element that is a number and is
   /// not left out.
   bool hasNumbers() const;
+  /// Frees the expected tensor. Neither add() nor whole() may be called later.
+  void freeExpected() { expected = {}; }
   /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }
 

@@ -2,65 +2,48 @@
 
 #include "passes/interpret/compare/FirstDifference.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/interpret/compare/RankValues.h"
 #include "passes/interpret/simulate/PipelineRun.h"
-#include "passes/interpret/simulate/UnpartitionedRun.h"
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-/// Returns the name of `value` in the ONNX model; empty if there is none. The
-/// result of a collective has the name of its operand, because the compiler has
-/// added the collective.
-static StringRef nameOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  while (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
-    op = collective.getInput().getDefiningOp();
-  auto name =
-      op ? op->getAttrOfType<StringAttr>(graph::nameName) : StringAttr();
-  return name ? name.getValue() : StringRef();
-}
-
 namespace {
 /// Finds the first value that the simulated ranks compute differently from the
-/// unpartitioned model. Call keepExpected() once. Then call check() for every
-/// value of the partitioned model, in the order of execution.
+/// unpartitioned model. Executes step after step with both, until one of them
+/// has a wrong value.
 class DifferenceSearch {
 public:
-  DifferenceSearch(ModuleOp whole, graph::Numerics numerics)
-      : whole(whole), numerics(numerics) {}
+  DifferenceSearch(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
+                   graph::Numerics numerics, int numSamples)
+      : parts(parts), inputs(inputs), numerics(numerics),
+        expected(whole, inputs, numerics, numSamples), ranks(parts, numerics) {}
 
-  /// Executes the unpartitioned model with the inputs `inputs`. Stores each op
-  /// result that has a name in the ONNX model in the map `expected`. check()
-  /// later compares the op results of the partitioned model with the tensors in
-  /// this map. Returns an error if the unpartitioned model cannot be executed.
-  Status keepExpected(const Inputs &inputs) {
-    auto keep = [this](OpResult result, const RankTensors &tensors) {
-      if (StringRef name = nameOf(result); !name.empty())
-        expected[name] = tensors.front();
+  /// Executes the next step, and stores its first wrong value in `first`. A
+  /// value with a name goes first. Returns whether to go on with the step after
+  /// it: this step is as expected.
+  bool runStep() {
+    ++numSteps;
+    if (expected.runStep().failed())
+      return false;
+    RankValues all(parts, expected, numerics);
+    PipelineListener listener;
+    listener.onResult = [&](const StageValue &value) {
+      checkNamed(value);
+      all.check(value);
     };
-    return runUnpartitioned(whole, inputs, numerics, keep).status();
-  }
-
-  /// Compares `stageValue`, an op result on all simulated ranks, with the
-  /// result of the same name in the unpartitioned model. Stores the first
-  /// difference in `first`. Skips tensors that are not shards, such as partial
-  /// sums.
-  void check(const StageValue &stageValue) {
-    auto found = expected.find(nameOf(stageValue.value));
-    if (first || found == expected.end() ||
-        !isShardOf(stageValue, *found->second))
-      return;
-    // Allow a larger error than for outputs. An intermediate value may be the
-    // difference of two nearly equal values, which has a large relative error.
-    Type type = graph::tensorType(stageValue.value).getElementType();
-    Comparison comparison(*found->second, 1000 * toleranceOf(type, numerics));
-    for (const RankShard &shard : stageValue.shards(found->second->shape))
-      comparison.add(*shard.tensor, shard.indices, shard.rank);
-    if (!comparison.isEqual())
-      first = VerifiedValue{found->first().str(),
-                            graph::nodeName(stageValue.value.getLoc()).str(),
-                            comparison};
+    listener.onOutput = [&](StringRef name, const StageValue &value) {
+      all.checkOutput(name, value);
+    };
+    listener.onWrite = [&](StringRef name, const StageValue &value) {
+      all.checkWrite(name, value);
+    };
+    if (ranks.run(inputs, listener).failed())
+      return false;
+    if (!first)
+      first = all.toBlame();
+    return !first && !all.isWrong();
   }
 
   /// First value that differs between the ranks and the unpartitioned model;
@@ -68,6 +51,27 @@ public:
   std::optional<VerifiedValue> first;
 
 private:
+  /// Compares `stageValue`, an op result on all simulated ranks, with the
+  /// result of the same name in the unpartitioned model. Stores the first
+  /// difference in `first`. Skips tensors that are not shards, such as partial
+  /// sums. In the first step, which begins with equal parameters, rounding
+  /// errors that the model amplifies count as a difference, too.
+  void checkNamed(const StageValue &stageValue) {
+    const StringRef name = nameOf(stageValue.value);
+    const ExpectedValue *wanted = expected.named(name);
+    if (first || !wanted || !isShardOf(stageValue, *wanted->tensor))
+      return;
+    const Type type = graph::tensorType(stageValue.value).getElementType();
+    Comparison comparison(*wanted->tensor, toleranceInside(type, numerics),
+                          numSteps == 1 ? 0 : wanted->noise);
+    for (const RankShard &shard : stageValue.shards(wanted->tensor->shape))
+      comparison.add(*shard.tensor, shard.indices, shard.rank);
+    if (!comparison.isEqual())
+      first = VerifiedValue{name.str(),
+                            graph::nodeName(stageValue.value.getLoc()).str(),
+                            comparison};
+  }
+
   /// Returns whether the tensor of each rank in `stageValue` is a shard of
   /// `tensor`. A partial sum, or a tensor with elements of neighbor ranks (halo
   /// exchange), is no shard.
@@ -81,23 +85,22 @@ private:
            dist::localType(global, sharding) == type;
   }
 
-  ModuleOp whole;
+  ModuleOp parts;
+  const Inputs &inputs;
   graph::Numerics numerics;
-  /// Map from names to op results of the unpartitioned model. A key is the name
-  /// of an op result in the ONNX model. The value is the tensor that the op has
-  /// computed. The map does not contain op results without a name.
-  llvm::StringMap<TensorPointer> expected;
+  /// Number of steps that have begun.
+  int numSteps = 0;
+  ExpectedValues expected;
+  PipelineRun ranks;
 };
 } // namespace
 
 std::optional<VerifiedValue>
 interpret::findFirstDifference(ModuleOp whole, ModuleOp parts,
-                               const Inputs &inputs, graph::Numerics numerics) {
-  DifferenceSearch search(whole, numerics);
-  PipelineListener listener;
-  listener.onResult = [&](const StageValue &value) { search.check(value); };
-  if (search.keepExpected(inputs).failed() ||
-      PipelineRun(parts, numerics).run(inputs, listener).failed())
-    return {};
+                               const Inputs &inputs, graph::Numerics numerics,
+                               int numSteps, int numSamples) {
+  DifferenceSearch search(whole, parts, inputs, numerics, numSamples);
+  for (int step = 0; step < numSteps && search.runStep();)
+    ++step;
   return search.first;
 }

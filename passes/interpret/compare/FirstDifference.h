@@ -8,15 +8,19 @@
 
 namespace pcc::interpret {
 
-/// Returns the first op result that differs between `whole`, the unpartitioned
-/// model, and the partitioned model `parts` (after 6-schedule) on simulated
-/// ranks. Returns nullopt if there is none, or if a model cannot be executed.
-/// Call it only after an output differs, because it keeps all named op results
-/// in memory.
+/// Returns the first op result, in the order of execution, that differs between
+/// `whole`, the unpartitioned model, and the partitioned model `parts` (after
+/// 6-schedule) on simulated ranks. Executes up to `numSteps` steps of both.
+/// Returns a written parameter if only the parameter is wrong. Returns nullopt
+/// if no value differs, if none can be told to be the first, or if a model
+/// cannot be executed. `numSamples` is that of measureNoise(). Call it only
+/// after an output differs, because it keeps the op results of a step in
+/// memory.
 std::optional<VerifiedValue> findFirstDifference(mlir::ModuleOp whole,
                                                  mlir::ModuleOp parts,
                                                  const Inputs &inputs,
-                                                 graph::Numerics numerics);
+                                                 graph::Numerics numerics,
+                                                 int numSteps, int numSamples);
 
 } // namespace pcc::interpret
 

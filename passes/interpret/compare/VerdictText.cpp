@@ -135,3 +135,16 @@ std::string interpret::describeErrors(const Findings &findings) {
            << worstText(findings.executed, "value") << ")";
   return text;
 }
+
+std::string interpret::describeFirst(const VerifiedValue &value) {
+  const std::string by =
+      value.op + (value.place.empty() ? "" : " ") + value.place;
+  const std::string difference = describe(value.comparison);
+  std::string text = "the first value that differs is ";
+  if (value.name.empty())
+    return text + "the result of " + by +
+           ": from the closest value there, it " + difference;
+  const std::string maker = value.op.empty() ? "' of node '" + value.node + "'"
+                                             : "', written by " + by;
+  return text + "'" + value.name + maker + ": it " + difference;
+}

@@ -18,6 +18,15 @@ namespace pcc::interpret {
 /// types. It says nothing about accuracy if no other elements are left.
 std::string describeErrors(const Findings &findings);
 
+/// Returns a text about the first value that differs. A value without a name
+/// is told by its op, and compared with the closest value that the model
+/// computes at this place. Examples:
+///
+///   the first value that differs is 'y' of node 'Gemm_1': it differs at [0] …
+///   the first value that differs is the result of graph.mul at node 'Gemm_1':
+///   from the closest value there, it differs at [0] …
+std::string describeFirst(const VerifiedValue &value);
+
 } // namespace pcc::interpret
 
 #endif // PCC_PASSES_INTERPRET_COMPARE_VERDICTTEXT_H

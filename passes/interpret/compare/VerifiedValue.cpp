@@ -34,6 +34,10 @@ double interpret::toleranceOf(Value value, Numerics numerics) {
   return largest;
 }
 
+double interpret::toleranceInside(Type elementType, Numerics numerics) {
+  return 1000 * toleranceOf(elementType, numerics);
+}
+
 std::string interpret::describe(const Comparison &comparison) {
   std::string text;
   llvm::raw_string_ostream stream(text);

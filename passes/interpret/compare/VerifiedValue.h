@@ -16,6 +16,9 @@ struct VerifiedValue {
   /// the ONNX model. `node` is empty if the node is not known.
   std::string name, node;
   Comparison comparison;
+  /// Op that computes the value, such as "graph.mul", and its place in words
+  /// (graph::placeText()). Both are empty if the name alone tells the value.
+  std::string op = {}, place = {};
 };
 
 /// Returns the largest relative error at which two values of an element type
@@ -29,6 +32,12 @@ double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 /// which `value` is computed. Example: 5e-2 for an f32 that is the cast of a
 /// bf16.
 double toleranceOf(mlir::Value value, graph::Numerics numerics);
+
+/// Returns the largest relative error at which values of an element type that
+/// are no results of the model count as equal. It is larger than toleranceOf():
+/// such a value may be the difference of two nearly equal values, which has a
+/// large relative error.
+double toleranceInside(mlir::Type elementType, graph::Numerics numerics);
 
 /// Returns a text about the first wrong element, which `comparison` must have
 /// found. The relative error is the largest of all elements. Example:

@@ -64,6 +64,8 @@ static json::Value toJson(const VerifiedValue *value) {
   return json::Object{
       {"value", value->name},
       {"node", value->node},
+      {"op", value->op},
+      {"place", value->place},
       {"index", json::Array(first.index)},
       {"expected", number(first.expected)},
       {"got", number(first.got)},

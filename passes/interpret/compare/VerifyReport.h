@@ -33,8 +33,8 @@ struct Findings {
   std::vector<AccurateValue> ownTypes;
   /// First op result, in the order of execution, that differs between the
   /// simulated ranks and the unpartitioned model. This op helps to find the
-  /// cause of a wrong model output. Empty if no output is wrong, if the model
-  /// is a training step, or if no such result was found.
+  /// cause of a wrong model output. It may be a written parameter, too. Empty
+  /// if no output is wrong, or if no such result was found.
   std::optional<VerifiedValue> first;
 
   /// Returns the first entry of `outputs` with a wrong value. An entry of
