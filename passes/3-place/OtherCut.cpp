@@ -4,8 +4,10 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/3-place/EvenCut.h"
 #include "passes/3-place/ForwardChain.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 using namespace mlir;
@@ -71,28 +73,81 @@ private:
     loose.tolerance = looseTolerance;
     const plan::StageCut other =
         isOfUser ? cutEvenly(model, request) : plan::cutStages(loose);
-    return other.begin == planned.begin ? std::vector<std::string>()
-                                        : namesOf(other.begin);
+    std::vector<std::string> names;
+    if (other.begin != planned.begin)
+      names = namesOf(other.begin);
+    return names.empty() && namesOf(planned.begin).empty() ? namesOf(namedCut())
+                                                           : names;
+  }
+
+  /// Returns the names of the node of `op` and of its result; they may be
+  /// empty.
+  static std::array<StringRef, 2> callsOf(Operation *op) {
+    auto own = op->getAttrOfType<StringAttr>(graph::nameName);
+    return {graph::nodeName(op->getLoc()), own ? own.getValue() : StringRef()};
   }
 
   /// Returns a name for the option --stage-at. With this name, a stage begins
   /// at the op `chain.links()[link]`. Returns an empty string if no name has
   /// this effect.
   std::string nameOf(size_t link) const {
-    Operation *op = chain.links()[link];
-    auto own = op->getAttrOfType<StringAttr>(graph::nameName);
-    for (StringRef name :
-         {graph::nodeName(op->getLoc()), own ? own.getValue() : StringRef()})
+    for (StringRef name : callsOf(chain.links()[link]))
       if (!name.empty() && chain.findCut(name) == link)
         return name.str();
     return "";
+  }
+
+  /// Returns the first link, and all others for which nameOf() finds a name.
+  std::vector<size_t> namedLinks() const {
+    // The links at which a stage begins for each name.
+    llvm::StringMap<size_t> first;
+    std::vector<size_t> named{0};
+    size_t next = 0;
+    for (Operation &op :
+         chain.links().front()->getBlock()->without_terminator()) {
+      const bool isLink =
+          next < chain.links().size() && &op == chain.links()[next];
+      bool isNamed = false;
+      for (StringRef name : callsOf(&op))
+        if (!name.empty() && !isa<graph::ConstantOp>(op))
+          isNamed |= first.try_emplace(name, next).first->second == next;
+      if (isLink && isNamed && next > 0)
+        named.push_back(next);
+      next += isLink;
+    }
+    return named;
+  }
+
+  /// Returns the links at which stages of about equal time begin, all with
+  /// names: links without a name are one item with the link before them. Empty
+  /// if there are too few names.
+  std::vector<size_t> namedCut() const {
+    const std::vector<size_t> named = namedLinks();
+    plan::StageCutRequest grouped = request;
+    grouped.items.clear();
+    grouped.crossingBytes.clear();
+    for (auto [i, begin] : llvm::enumerate(named)) {
+      const size_t end =
+          i + 1 < named.size() ? named[i + 1] : request.items.size();
+      plan::WorkItem &item = grouped.items.emplace_back();
+      item.seconds = seconds[end] - seconds[begin];
+      item.flops = flops[end] - flops[begin];
+      for (size_t link = begin; link < end; ++link)
+        item.weightBytes += request.items[link].weightBytes;
+      if (i > 0)
+        grouped.crossingBytes.push_back(request.crossingBytes[begin - 1]);
+    }
+    std::vector<size_t> begin = cutEvenly(model, grouped).begin;
+    for (size_t &item : begin)
+      item = named[item];
+    return begin;
   }
 
   /// Returns the names of all stages but the first, which begin at the links
   /// `begin`. Returns an empty list if a link has no name.
   std::vector<std::string> namesOf(ArrayRef<size_t> begin) const {
     std::vector<std::string> names;
-    for (size_t link : begin.drop_front()) {
+    for (size_t link : begin.drop_front(begin.empty() ? 0 : 1)) {
       names.push_back(nameOf(link));
       if (names.back().empty())
         return {};

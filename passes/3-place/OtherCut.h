@@ -29,6 +29,9 @@ struct OtherCuts {
   ///   choose without this option.
   /// - Otherwise, it is a cut with fewer bytes between stages. The slowest
   ///   stage may take up to 30 % longer than the least possible time.
+  /// - If that has no names, and a stage of the model begins at an op without a
+  ///   name of its own, such as one of several ops of the loss, it is a cut into
+  ///   stages of about equal time that all begin at names.
   std::vector<std::string> whole = {};
   /// For each stage except the first: the best other place at which it can
   /// begin if the other stages begin where they do. The best place sends no
