@@ -73,13 +73,21 @@ static std::string textOf(const Partials &partials, Operation *op) {
 // Effect of ops on types
 //===----------------------------------------------------------------------===//
 
+/// Returns whether `value` is known to need a reduction.
+static bool isPartial(Value value) {
+  const auto type = typeOf(value);
+  return type && !type->empty();
+}
+
 /// Returns whether `op` is linear in the operand with the index `operand`. A
 /// partial sum (one addend per rank) may then pass from this operand to the
 /// result. For example, select(c, x, 0) is linear in x, and so is a scatter of
-/// x into zeros.
+/// x into zeros. select(c, x, y) is linear in x and y together.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
-  if (auto select = dyn_cast<graph::SelectOp>(op))
-    return operand > 0 && localize::isZero(select->getOperand(3 - operand));
+  if (isa<graph::SelectOp>(op)) {
+    const Value other = op->getOperand(operand == 0 ? 0 : 3 - operand);
+    return operand > 0 && (localize::isZero(other) || isPartial(other));
+  }
   if (isa<graph::ScatterNdOp, graph::ScatterElementsOp>(op))
     return operand == 2 && localize::isZero(op->getOperand(0));
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
@@ -114,7 +122,7 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
     ++numPartial;
   }
   const auto isKnown = [](Value value) { return typeOf(value).has_value(); };
-  if (numPartial > 1 && !rule.partialTogether)
+  if (numPartial > 1 && !rule.partialTogether && !isa<graph::SelectOp>(op))
     return op->emitOpError("reads ")
                << counted(numPartial, "operand") << " that are partial "
                << textOf(*flow, op) << "; it is linear in one only",

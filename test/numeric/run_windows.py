@@ -167,5 +167,27 @@ for groups, channels in ((2, 1), (2, 2), (2, 4), (3, 2), (3, 4)):
             case(f"grouped-conv-of-weights-{groups}-{channels}-over-{ranks}{'-megatron' if preset else ''}", grouped_weights(groups, channels, 2),
                  f"tp={ranks}", [], options=["--train", "--loss", "mse(yy, labels)", "--optimizer", "sgd", *preset])
 
+
+# Gradients of pieces of unequal length: partial sums are joined on ranks that hold parts of both ---------------------------
+def split_tokens(sizes, width):
+    def build():
+        g = Graph()
+        g.outputs = ["y"]
+        weight = lambda name, *shape: g.constant(name, g.random.standard_normal(shape).astype("f4"))
+        g.op("Gather", [weight("table", 8, width), g.input("ids", g.random.randint(0, 8, (6, sum(sizes))))], ["x"])
+        g.op("Split", ["x", g.constant("sizes", np.array(sizes))], ["a", "b"], axis=1)
+        g.op("Mul", ["a", "b"], ["p"])
+        g.op("Relu", ["p"], ["r"])
+        g.op("MatMul", ["r", weight("head", width, 7)], ["y"])
+        return g
+    return build
+
+
+for sizes in ((1, 2), (1, 3), (1, 5), (2, 2)):
+    for mesh in ("cp=3,tp=2", "cp=3,tp=4", "dp=2,cp=3,tp=2", "cp=2,tp=3"):
+        for preset in ([], ["--preset", "megatron"]):
+            case(f"split-tokens-{sizes[0]}-{sizes[1]}-over-{mesh}{'-megatron' if preset else ''}", split_tokens(sizes, 6), mesh, [],
+                 options=["--train", "--loss", "mse(y, labels)", *preset])
+
 if __name__ == "__main__":
     sharded_graph.main(__doc__)

@@ -53,6 +53,18 @@ func.func @not_linear(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32>
 
 // -----
 
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+#whole = #dist.sharding<"[-]">
+
+func.func @chosen_or_complete(%x: tensor<8xf32> {dist.sharding = #sum}, %y: tensor<8xf32> {dist.sharding = #whole},
+                              %c: tensor<8xi1> {dist.sharding = #whole}) -> tensor<8xf32> {
+  // expected-error @below {{reads operand 1, which is partial sum(tp:2), before it is reduced}}
+  %0 = graph.select %c, %x, %y {dist.shardings = [#sum]} : tensor<8xi1>, tensor<8xf32>, tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
 #max = #dist.sharding<"[-] partial max(tp:2)">
 
 func.func @linear_but_no_sum(%x: tensor<8xf32> {dist.sharding = #max}) -> tensor<8xf32> {

@@ -16,8 +16,8 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 #whole = #dist.sharding<"[-, -]">
 #sum = #dist.sharding<"[-, -] partial sum(tp:2)">
 
-// A sum begins where ranks divide what is contracted, passes what is linear, padding that is hidden included, and ends where it is
-// reduced. A mean divides by all elements.
+// A sum begins where ranks divide what is contracted, passes what is linear, padding that is hidden and a choice of two sums
+// included, and ends where it is reduced. A mean divides by all elements.
 // CHECK-LABEL: @partial_sums
 func.func @partial_sums(%x: tensor<4x4xf32> {dist.sharding = #columns_of_x}, %w: tensor<4x6xf32> {dist.sharding = #rows},
                         %c: tensor<6x4xi1> {dist.sharding = #whole}) -> (tensor<6x4xf32>, tensor<4x1xf32>) {
@@ -27,7 +27,8 @@ func.func @partial_sums(%x: tensor<4x4xf32> {dist.sharding = #columns_of_x}, %w:
   %3 = graph.constant {dist.shardings = [#dist.sharding<"[]">]} dense<0.0> : tensor<f32>
   %4 = graph.select %c, %2, %3 {dist.shardings = [#sum]} : tensor<6x4xi1>, tensor<6x4xf32>, tensor<f32>
   // CHECK: dist.collective all_reduce
-  %5 = dist.collective all_reduce %4 from #sum to #whole shape [6, 4] received 96 value "y" {dist.shardings = [#whole]}
+  %both = graph.select %c, %4, %2 {dist.shardings = [#sum]} : tensor<6x4xi1>, tensor<6x4xf32>, tensor<6x4xf32>
+  %5 = dist.collective all_reduce %both from #sum to #whole shape [6, 4] received 96 value "y" {dist.shardings = [#whole]}
       : tensor<6x4xf32> to tensor<6x4xf32>
   %6 = graph.relu %5 {dist.shardings = [#whole]} : tensor<6x4xf32>
   %7 = graph.reduce mean %x over [1] keep divisor 8 {dist.shardings = [#sum]} : tensor<4x4xf32>
