@@ -13,6 +13,8 @@ import sys
 import tempfile
 
 import numpy as np
+import onnx
+from onnx import TensorProto
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
 import builder
@@ -80,6 +82,36 @@ def compare(got, want, tolerance, what):
     error = np.abs(np.asarray(got) / np.asarray(want) - 1).max()
     if not error <= tolerance:
         raise pcc.Failure(f"{what}: {np.asarray(got)}, expected {np.asarray(want)}: relative error {error:.2e} above {tolerance}")
+
+
+def store_as(path, dtype):
+    """Changes a model of f32 to one whose weights, inputs and values are of a narrow type, as people export it."""
+    narrow = {"bf16": TensorProto.BFLOAT16, "f16": TensorProto.FLOAT16}[dtype]
+    bits = {"bf16": lambda a: (a.astype("<f4").view("<u4") >> 16).astype("<u2"), "f16": lambda a: a.astype("<f2")}[dtype]
+    model = onnx.load(path)
+
+    def change(tensor):
+        if tensor.data_type == TensorProto.FLOAT:
+            array = onnx.numpy_helper.to_array(tensor)
+            with np.errstate(over="ignore"):
+                tensor.CopyFrom(onnx.helper.make_tensor(tensor.name, narrow, array.shape, bits(array).tobytes(), raw=True))
+    for tensor in model.graph.initializer:
+        change(tensor)
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            change(attribute.t)
+            if node.op_type == "Cast" and attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+                attribute.i = narrow
+    for value in [*model.graph.input, *model.graph.output, *model.graph.value_info]:
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = narrow
+    onnx.save(model, path)
+
+
+def simulate_narrow(model, dtype, plan):
+    """Tests the training of a model whose weights are narrow."""
+    store_as(model.path, dtype)
+    executed.verify(model.path, *model.training, "--optimizer", "sgd", "--lr", "0.01", *pcc.plan_options(plan))
 
 
 def simulate(model, dtype, plan):
@@ -197,6 +229,8 @@ for dtype in ("bf16", "f16"):
 for plan in PLANS:
     for kind in ("mlp", "gpt2", "llama"):
         CASES[f"simulate training {kind} bf16 {plan}"] = case(kind, simulate_training, "bf16", plan)
+    for kind, dtype in (("llama", "bf16"), ("gpt2", "f16"), ("bert", "bf16"), ("resnet", "f16")):
+        CASES[f"narrow weights {kind} {dtype} {plan}"] = case(kind, simulate_narrow, dtype, plan)
     CASES[f"simulate training gpt2 f16 {plan}"] = case("gpt2", simulate_training, "f16", plan)
     CASES[f"plans gpt2 bf16 {plan}"] = case("gpt2", plans, "bf16", plan)
     CASES[f"scales gpt2 {plan}"] = case("gpt2", scales, plan)

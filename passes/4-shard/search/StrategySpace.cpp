@@ -1,6 +1,7 @@
 //===- StrategySpace.cpp - choices of each op for the next axes, priced ---===//
 
 #include "passes/4-shard/search/StrategySpace.h"
+#include "dialects/graph/FloatCasts.h"
 #include "passes/4-shard/graph/InnerExchanges.h"
 #include "passes/4-shard/graph/WholeBatchReductions.h"
 #include "passes/4-shard/policy/OrderedSums.h"
@@ -329,19 +330,32 @@ static bool isTransfer(const ShardedOp &op) {
   return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
 }
 
+/// Returns whether `op` is a cast of floats that may change a number.
+static bool rounds(const ShardedOp &op) {
+  auto narrow = dyn_cast_or_null<graph::CastOp>(op.op);
+  if (!narrow)
+    return false;
+  const auto typeOf = [](Value value) {
+    return cast<FloatType>(graph::tensorType(value).getElementType());
+  };
+  return !graph::representsAll(typeOf(narrow.getResult()),
+                               typeOf(narrow.getInput()));
+}
+
 bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
     // With the strategy Through, the op reads a partial sum, and its result is
     // a partial sum. Along the microbatch axis `mb`, the op must accept a sum
-    // over one microbatch in place of the whole batch. Along other axes, only
-    // transfers to another pipeline stage are restricted. A transfer may pass
-    // on a partial sum only along a data-parallel axis, or in the optimizer
-    // update.
-    return inTime ? graph.readsSumsInTime(index)
-                  : !isTransfer(op) || role == AxisRole::Batch ||
-                        graph.runsOncePerStep(index);
+    // over one microbatch in place of the whole batch. Along other axes, no sum
+    // is rounded before it is complete, and a transfer to another pipeline
+    // stage may pass on a partial sum only along a data-parallel axis, or in
+    // the optimizer update.
+    return inTime
+               ? graph.readsSumsInTime(index)
+               : !rounds(op) && (!isTransfer(op) || role == AxisRole::Batch ||
+                                 graph.runsOncePerStep(index));
   if (strategy.kind == Strategy::Replicate)
     return true;
   if (strategy.kind == Strategy::Ring)
