@@ -41,8 +41,11 @@ public:
     };
     if (ranks.run(inputs, listener).failed())
       return false;
-    if (!first)
-      first = all.toBlame();
+    // A partial sum is compared by its name, too, but only by `all`.
+    const std::optional<VerifiedValue> toBlame = all.toBlame();
+    if (!first ||
+        (toBlame && toBlame->op.empty() && toBlame->name != first->name))
+      first = toBlame;
     return !first && !all.isWrong();
   }
 

@@ -7,16 +7,47 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-RankValues::Expected RankValues::candidates(OpResult value) const {
-  if (const ExpectedValue *named = expected.named(nameOf(value)))
-    return {named};
-  const StringRef op = value.getOwner()->getName().getStringRef();
-  Expected found(expected.at(graph::placeText(value.getLoc())));
-  std::partition(found.begin(), found.end(),
-                 [&](const ExpectedValue *value) { return value->op == op; });
+RankValues::Expected RankValues::ofSources(OpResult value) const {
+  Expected found;
   for (OpResult source : sources.of(value))
     if (auto it = checked.find(source); it != checked.end())
       found.append(it->second.equals);
+  return found;
+}
+
+/// Returns whether `op` computes new elements one by one. Such a result equals
+/// an operand only by chance: x + y is x if y is 0, also if y is wrong.
+static bool computes(Operation *op) {
+  return op->hasTrait<graph::IsElementWise>() &&
+         !isa<graph::SelectOp, graph::CastOp>(op);
+}
+
+/// Returns whether all elements of two tensors are equal.
+static bool hasEqualElements(const graph::HostTensor &a,
+                             const graph::HostTensor &b) {
+  return a.shape == b.shape && a.floats == b.floats && a.ints == b.ints;
+}
+
+RankValues::Expected RankValues::candidates(OpResult value) const {
+  if (const ExpectedValue *named = expected.named(nameOf(value)))
+    return {named};
+  Operation *op = value.getOwner();
+  const StringRef kind = op->getName().getStringRef();
+  const Expected operands = ofSources(value);
+  Expected found(expected.at(graph::placeText(op->getLoc())));
+  std::partition(found.begin(), found.end(),
+                 [&](const ExpectedValue *one) { return one->op == kind; });
+  if (!computes(op)) {
+    found.append(operands);
+    return found;
+  }
+  llvm::erase_if(found, [&](const ExpectedValue *one) {
+    const auto isSame = [&](const ExpectedValue *operand) {
+      return hasEqualElements(*one->tensor, *operand->tensor);
+    };
+    return one->op != kind &&
+           (one->magnitude == 0 || llvm::any_of(operands, isSame));
+  });
   return found;
 }
 
@@ -33,6 +64,7 @@ static bool fits(const graph::HostTensor &global, ArrayRef<ValuePart> parts,
 std::optional<Comparison> RankValues::compare(const StageValue &value,
                                               ArrayRef<ValuePart> parts,
                                               const ExpectedValue &wanted,
+                                              double tolerance,
                                               double noise) const {
   const graph::HostTensor &tensor = *wanted.tensor;
   const auto type = graph::tensorType(value.value);
@@ -41,8 +73,7 @@ std::optional<Comparison> RankValues::compare(const StageValue &value,
                                       : dist::Sharding::whole(type.getRank());
   if (!fits(tensor, parts, sharding, type))
     return {};
-  Comparison comparison(
-      tensor, toleranceInside(type.getElementType(), numerics), noise);
+  Comparison comparison(tensor, tolerance, noise);
   for (const ValuePart &part : parts)
     comparison.add(
         *part.tensor,
@@ -77,18 +108,20 @@ RankValues::Checked RankValues::compareAll(const StageValue &value,
                                            ArrayRef<ValuePart> parts) const {
   const auto result = cast<OpResult>(value.value);
   const Expected wanted = candidates(result);
-  const double smallNoise =
-      std::min(scaleOf(wanted), 1.0) *
+  const double tolerance =
       toleranceInside(graph::tensorType(result).getElementType(), numerics);
+  const double smallNoise = std::min(scaleOf(wanted), 1.0) * tolerance;
   Checked found;
   std::optional<Comparison> closest;
   for (const ExpectedValue *candidate : wanted) {
-    std::optional<Comparison> exact = compare(value, parts, *candidate, 0);
+    std::optional<Comparison> exact =
+        compare(value, parts, *candidate, tolerance, 0);
     if (!exact)
       continue;
     const double noise = candidate->noise;
-    const bool isNoise = !exact->isEqual() && noise > 0 &&
-                         compare(value, parts, *candidate, noise)->isEqual();
+    const bool isNoise =
+        !exact->isEqual() && noise > 0 &&
+        compare(value, parts, *candidate, tolerance, noise)->isEqual();
     if (exact->isEqual() || (isNoise && noise <= smallNoise))
       return {.equals = {candidate}};
     found.isUndecided |= isNoise;
@@ -112,30 +145,18 @@ void RankValues::check(const StageValue &value) {
     if (!llvm::is_contained(all.equals, equal))
       all.equals.push_back(equal);
   all.isUndecided |= now.isUndecided;
-  all.isByChance |= isByChance(all);
   if (!now.difference || all.difference)
     return;
   all.difference = std::move(now.difference);
   all.order = numDifferences++;
 }
 
-bool RankValues::isByChance(const Checked &value) const {
-  Expected ofSources;
-  bool isAllRight = true;
-  for (OpResult source : sources.of(value.result)) {
-    isAllRight &= isRight(source);
-    if (auto it = checked.find(source); it != checked.end())
-      ofSources.append(it->second.equals);
-  }
-  return !isAllRight && llvm::all_of(value.equals, [&](const auto *equal) {
-    return llvm::is_contained(ofSources, equal);
-  });
-}
-
 bool RankValues::differs(const StageValue &value, const ExpectedValue *wanted,
                          std::optional<Comparison> &found) const {
+  const Type type = graph::tensorType(value.value).getElementType();
   if (wanted)
-    found = compare(value, partsOfRanks(value), *wanted, wanted->noise);
+    found = compare(value, partsOfRanks(value), *wanted,
+                    toleranceOf(type, numerics), wanted->noise);
   return found && !found->isEqual();
 }
 

@@ -16,12 +16,16 @@ namespace pcc::interpret {
 /// Op results without a name do not correspond one to one: the compiler merges
 /// equal ops, and divides some ops into several. An op result is right if it
 /// equals any value that the unpartitioned model computes at the same place
-/// (graph::placeText()), or a value that one of the op's operands equals. An
-/// op result that equals none may still be a value that only the ranks have,
+/// (graph::placeText()). The result of an op that moves elements, such as a
+/// collective, is right if it equals a value that an operand equals. The result
+/// of an element-wise op must be another value than its operands, because x + y
+/// is x if y is 0, also if y is wrong.
+///
+/// An op result that equals none may still be a value that only the ranks have,
 /// such as a part of a divided op. It is to blame only if the error reaches an
 /// output of the step, or a written parameter: no op on the way is right.
-/// Nothing is to blame after a value that rounding errors alone change so much
-/// that an error does not show.
+/// Nothing is to blame before or after a value that rounding errors alone
+/// change so much that an error does not show.
 ///
 ///     a (right) ─> b (none) ─> c (right)            b is not to blame
 ///     a (right) ─> d (none) ─> e (none) ─> output   d is, if the output is wrong
@@ -55,9 +59,6 @@ private:
     Expected equals = {};
     /// Whether only large rounding errors make it equal to a value.
     bool isUndecided = false;
-    /// Whether it equals nothing but an operand, while another operand is not
-    /// right: x + 0 is x, also if 0 is wrong.
-    bool isByChance = false;
     /// First difference; nullopt while there is none.
     std::optional<VerifiedValue> difference = {};
     /// Number of differences before that one.
@@ -66,10 +67,12 @@ private:
     mlir::OpResult result = {};
 
     bool isRight() const {
-      return !equals.empty() && !difference && !isUndecided && !isByChance;
+      return !equals.empty() && !difference && !isUndecided;
     }
   };
 
+  /// Returns the values that the operands of `value` equal.
+  Expected ofSources(mlir::OpResult value) const;
   /// Returns the values that `value` may equal, those of equal ops first.
   Expected candidates(mlir::OpResult value) const;
   /// Returns the result of the comparisons of `parts`, parts of `value` on all
@@ -77,14 +80,13 @@ private:
   Checked compareAll(const StageValue &value,
                      llvm::ArrayRef<ValuePart> parts) const;
   /// Returns the comparison of `parts`, parts of `value` on all ranks, with
-  /// `expected`. Differences up to `noise` are accepted. Returns nullopt if the
+  /// `expected`. Relative errors up to `tolerance`, and
+  /// differences up to `noise`, are accepted. Returns nullopt if the
   /// shapes do not fit.
   std::optional<Comparison> compare(const StageValue &value,
                                     llvm::ArrayRef<ValuePart> parts,
                                     const ExpectedValue &expected,
-                                    double noise) const;
-  /// Returns whether `value` equals nothing but its operands by chance.
-  bool isByChance(const Checked &value) const;
+                                    double tolerance, double noise) const;
   /// Returns whether `value`, the tensors of an output or a written parameter,
   /// differs from `expected`. Stores the comparison in `found`.
   bool differs(const StageValue &value, const ExpectedValue *expected,

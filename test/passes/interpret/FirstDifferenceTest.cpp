@@ -118,6 +118,13 @@ TEST(FirstDifference, PartsOfADividedOpAreNotBlamed) {
             "optimizer step");
 }
 
+// The wrong value equals an operand of its op, which the model computes, too.
+TEST(FirstDifference, AnOpWithoutAnEffectIsBlamed) {
+  EXPECT_EQ(blamed("graph.mul %a, %e", "graph.min %a, %a"),
+            "the first value that differs is the result of graph.min at node "
+            "'scaled'");
+}
+
 TEST(FirstDifference, PartsOfAWrongOpHaveItsPlace) {
   EXPECT_NE(
       blamed("%e = graph.mul %f", "%e = graph.sub %f").find("at node 'exp'"),
