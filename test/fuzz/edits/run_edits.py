@@ -3,7 +3,7 @@
 
 An edit of how the model is divided (shardings, axes, stages, actions, pins, shapes, names, attributes) gives a bundle that `pcc verify`
 finds equal, or an error that names a place of the dump: the dump breaks a rule (3), or asks for something that cannot be met (6).
-An edit of what is computed (op, operand, constant) gives a bundle, too, or breaks a rule. `pcc verify` finds it equal to the edited
+An edit of what is computed (op, operand, constant, positions) gives a bundle, too, or breaks a rule. `pcc verify` finds it equal to the edited
 dump of 2-prepare to 4-shard. Of a later dump, verify compares with the model, and names the node that differs, the optimizer step or the loss (15). Edit N of a
 dump is always the same: --only DUMP --first N --count 1 --keep DIR repeats it.
 
@@ -69,11 +69,19 @@ def dumps(folder, only):
     return found
 
 
+def is_of_positions(kind, line, text):
+    """Returns whether the edit of a sharding changes nothing but what dist.global_index computes: positions of elements."""
+    lines = text.split("\n")
+    alias = re.match(r"(#\w+) = #dist\.sharding", lines[line])
+    readers = [other for i, other in enumerate(lines) if i != line and re.search(rf"{alias[1]}\b", other)] if alias else [lines[line]]
+    return kind == "sharding" and bool(readers) and all("dist.global_index" in reader for reader in readers)
+
+
 def fault(dump, kind, line, text, path):
     """Returns what is wrong with how pcc treats the edited dump `text` at `path`, or None, and the exit codes."""
     # Another name of a weight that is read is another operand, and that of one that is written gives it another value.
     names_other = kind == "name" and re.search(r"graph\.[gs]et_parameter @", text.split("\n")[line])
-    computes = names_other or kind in {k.__name__ for k in edit.COMPUTES}
+    computes = names_other or is_of_positions(kind, line, text) or kind in {k.__name__ for k in edit.COMPUTES}
     bundle = os.path.join(os.path.dirname(path), "edited.pcc")
     code, _, said = pcc.call(path, "-q", "-o", bundle, timeout=SECONDS)
     if code not in (0, 3, 6):
