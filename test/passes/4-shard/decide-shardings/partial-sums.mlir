@@ -48,6 +48,25 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["a=[-,tp]"]} {
 
 // -----
 
+// A sum over ranks is complete before it is rounded, although fewer bytes would be reduced after the cast.
+// CHECK-LABEL: @casts
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["a=[-,tp]", "w=[tp,-]"]} {
+  graph.parameter @w : tensor<64x64xbf16>
+  func.func @casts(%a: tensor<8x64xbf16> {graph.name = "a"}) -> tensor<8x64xbf16> {
+    %w = graph.get_parameter @w : tensor<64x64xbf16>
+    %0 = graph.cast %a : tensor<8x64xbf16> to tensor<8x64xf32>
+    %1 = graph.cast %w : tensor<64x64xbf16> to tensor<64x64xf32>
+    // CHECK: %[[SUM:.*]] = graph.matmul {{.*}}shardings = ["[-, -] partial sum(tp:2)"]
+    %2 = graph.matmul %0, %1 : tensor<8x64xf32>, tensor<64x64xf32>
+    // CHECK: dist.reshard %[[SUM]] from "[-, -] partial sum(tp:2)"
+    // CHECK: graph.cast {{.*}} : tensor<8x64xf32> to tensor<8x64xbf16>
+    %3 = graph.cast %2 : tensor<8x64xf32> to tensor<8x64xbf16>
+    return %3 : tensor<8x64xbf16>
+  }
+}
+
+// -----
+
 !x = tensor<8x64xf32>
 
 // A sum does not pass an op that is not linear: it is reduced before.
