@@ -97,7 +97,8 @@ private:
   }
 
   /// Clones `get`, a read of a weight, so that each read has one use. Appends
-  /// the results of `get` and of the clones to `reads`.
+  /// the results of `get` and of the clones to `reads`. A clone gets the
+  /// location, and thus the node name, of the op that uses it.
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -108,6 +109,7 @@ private:
         OpBuilder builder(get);
         builder.setInsertionPointAfter(get);
         own = builder.clone(*get);
+        own->setLoc(use->getOwner()->getLoc());
         use->set(own->getResult(0));
       }
       reads.push_back(own->getResult(0));

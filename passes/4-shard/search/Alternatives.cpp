@@ -352,10 +352,13 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
                                   const dist::Axis &axis) const {
   const AxisRole role = roleOf(axis.name);
   if (role != AxisRole::Tensor && stored.contains(index) &&
-      !candidate.isSplitBy(axis))
-    return nameOf(graph, candidate.op->getResult(0)) +
+      !candidate.isSplitBy(axis)) {
+    // A gradient has no name in the model.
+    const std::string name = nameOf(graph, candidate.op->getResult(0));
+    return (name.empty() ? "its result" : name) +
            " would be stored whole on every rank of " + axis.name +
            ", which has to divide it";
+  }
   for (size_t i = 0; i < candidate.axes.size(); ++i)
     if (dist::holdsAxis(candidate.axes[i], axis.name) &&
         !mayTake(graph, index, {Strategy::Split, static_cast<int>(i)}, role))
