@@ -58,10 +58,11 @@ static std::string stagesText(ArrayRef<int> stages) {
   return text;
 }
 
-/// Returns how often `number`, which is positive, can be divided by `divisor`.
+/// Returns how often `number` can be divided by `divisor`; 0 for 0, which an
+/// edited dump may have.
 static int powerIn(int64_t number, int64_t divisor) {
   int power = 0;
-  for (; number % divisor == 0; number /= divisor)
+  for (; number != 0 && number % divisor == 0; number /= divisor)
     ++power;
   return power;
 }
