@@ -68,9 +68,17 @@ public:
 
 private:
   /// Stores in `remedy.price` what the plan costs with `remedy`, if it can be
-  /// compiled.
+  /// compiled. Compiles equal options once.
   void price(explain::Remedy &remedy) {
-    remedy.price = ::priceOf(optionsWith(options, remedy), silent);
+    remedy.price.reset();
+    for (const auto &[other, known] : tried)
+      if (other == remedy) {
+        remedy.price = known;
+        return;
+      }
+    auto price = ::priceOf(optionsWith(options, remedy), silent);
+    tried.push_back({remedy, price});
+    remedy.price = std::move(price);
   }
 
   /// Returns whether the plan costs the same with `remedy`, which has a price.
@@ -106,12 +114,7 @@ private:
   }
 
   void priceCut(explain::CutTraffic &cut) {
-    for (const explain::CutTraffic &tried : explanation.cuts)
-      if (tried.other && tried.other->stageAt == cut.other->stageAt &&
-          tried.other->price)
-        cut.other->price = tried.other->price;
-    if (!cut.other->price)
-      price(*cut.other);
+    price(*cut.other);
     if (!cut.other->price)
       cut.otherReason = "cannot be at '" + cut.otherNode +
                         "': the plan does not compile with it";
@@ -147,6 +150,8 @@ private:
   explain::Explanation &explanation;
   Listener silent;
   size_t trialsLeft = 4;
+  /// Options that have been tried, without price, and the price of each.
+  std::vector<std::pair<explain::Remedy, std::optional<emit::PlanPrice>>> tried;
 };
 } // namespace
 

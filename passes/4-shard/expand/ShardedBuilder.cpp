@@ -26,7 +26,7 @@ void ShardedBuilder::finish(Operation *op) {
     op->setAttr(pipe::stageName, stage);
   auto operands = llvm::map_to_vector(
       op->getOperands(), [&](Value value) { return shardingOf(value); });
-  shard::record(propagateFromOperands(op, operands, /*partialsPass=*/false));
+  shard::record(propagateFromOperands(op, operands));
 }
 
 Value ShardedBuilder::iota(int64_t size, int64_t dim, int64_t rank, Type type,

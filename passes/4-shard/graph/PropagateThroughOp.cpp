@@ -74,31 +74,14 @@ static void followTensor(ShardedOp &op,
     followDim(op, dim, split);
 }
 
-/// Marks the results of `op` as partial sums (one summand per rank) along each
-/// axis along which an operand is a partial sum. Considers only the operands in
-/// ShardingRule::partialThrough, in which `op` is linear. For example,
-/// transpose(a + b) = transpose(a) + transpose(b). `operands` are the shardings
-/// of the operands.
-static void passPartials(ShardedOp &op, ArrayRef<dist::Sharding> operands) {
-  for (int operand : op.rule->partialThrough)
-    for (const dist::Partial &partial : operands[operand].partials)
-      if (!llvm::is_contained(op.through, partial.axis)) {
-        op.through.push_back(partial.axis);
-        op.throughOperand.push_back(op.rule->partialTogether ? -1 : operand);
-      }
-}
-
 ShardedOp pcc::shard::propagateFromOperands(Operation *op,
-                                            ArrayRef<dist::Sharding> operands,
-                                            bool partialsPass) {
+                                            ArrayRef<dist::Sharding> operands) {
   auto rule = std::make_shared<RefinedRule>(ruleOf(op));
   for (auto [i, sharding] : llvm::enumerate(operands))
     refineLike(*rule, rule->operands[i], sharding);
   ShardedOp result(op, rule);
   for (auto [tensor, sharding] : llvm::zip_equal(rule->operands, operands))
     followTensor(result, tensor, sharding);
-  if (partialsPass)
-    passPartials(result, operands);
   return result;
 }
 

@@ -10,14 +10,9 @@ namespace pcc::shard {
 /// Returns `op` split as the shardings `operands` of its operands suggest
 /// (sharding propagation as in GSPMD, Xu et al. 2021). Uses an axis only if
 /// `op` then needs no communication. If two operands suggest different splits,
-/// the first operand decides.
-///
-/// If `partialsPass` is true, and `op` is linear in an operand that is a
-/// partial sum along an axis, the results are partial sums along this axis,
-/// too. Example: the transpose of a partial sum is a partial sum.
+/// the first operand decides. Partial sums of operands do not pass.
 ShardedOp propagateFromOperands(mlir::Operation *op,
-                                llvm::ArrayRef<dist::Sharding> operands,
-                                bool partialsPass = false);
+                                llvm::ArrayRef<dist::Sharding> operands);
 
 /// Returns `op` split as the sharding `result` of its first result suggests.
 /// Needed where operands do not determine the split: an iota has no operands,

@@ -81,11 +81,9 @@ private:
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());
-    auto type = graph::tensorType(stageValue.value);
-    auto global = RankedTensorType::get(tensor.shape, type.getElementType());
     return !dist::isPartial(sharding) && !dist::hasView(sharding) &&
-           static_cast<int64_t>(sharding.rank()) == tensor.rank() &&
-           dist::localType(global, sharding) == type;
+           isLocalType(graph::tensorType(stageValue.value), sharding,
+                       tensor.shape);
   }
 
   ModuleOp parts;

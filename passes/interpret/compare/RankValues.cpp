@@ -51,16 +51,6 @@ RankValues::Expected RankValues::candidates(OpResult value) const {
   return found;
 }
 
-/// Returns whether each of `parts` has the local shape of a tensor `global`.
-static bool fits(const graph::HostTensor &global, ArrayRef<ValuePart> parts,
-                 const dist::Sharding &sharding, RankedTensorType type) {
-  return parts.front().tensor->kind == global.kind &&
-         static_cast<int64_t>(sharding.rank()) == global.rank() &&
-         dist::localType(
-             RankedTensorType::get(global.shape, type.getElementType()),
-             sharding) == type;
-}
-
 std::optional<Comparison> RankValues::compare(const StageValue &value,
                                               ArrayRef<ValuePart> parts,
                                               const ExpectedValue &wanted,
@@ -71,7 +61,8 @@ std::optional<Comparison> RankValues::compare(const StageValue &value,
   const dist::Sharding sharding = value.sharding
                                       ? value.sharding.getSharding()
                                       : dist::Sharding::whole(type.getRank());
-  if (!fits(tensor, parts, sharding, type))
+  if (parts.front().tensor->kind != tensor.kind ||
+      !isLocalType(type, sharding, tensor.shape))
     return {};
   Comparison comparison(tensor, tolerance, noise);
   for (const ValuePart &part : parts)

@@ -11,6 +11,15 @@ dist::Sharding interpret::shardingOf(mlir::Value value, int64_t rank) {
   return dist::Sharding::whole(rank);
 }
 
+bool interpret::isLocalType(mlir::RankedTensorType type,
+                            const dist::Sharding &sharding,
+                            llvm::ArrayRef<int64_t> shape) {
+  return sharding.rank() == shape.size() &&
+         dist::localType(
+             mlir::RankedTensorType::get(shape, type.getElementType()),
+             sharding) == type;
+}
+
 std::vector<RankShard> StageValue::shards(llvm::ArrayRef<int64_t> shape) const {
   const dist::Sharding given =
       sharding ? sharding.getSharding() : dist::Sharding::whole(shape.size());

@@ -30,6 +30,11 @@ struct RankShard {
 /// parameter `rank` is the number of dims of `value`.
 dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 
+/// Returns whether `type` is that of a rank's shard of a tensor with the global
+/// shape `shape` and this sharding.
+bool isLocalType(mlir::RankedTensorType type, const dist::Sharding &sharding,
+                 llvm::ArrayRef<int64_t> shape);
+
 /// A value that a stage has computed for one microbatch, on all ranks of the
 /// stage.
 struct StageValue {
